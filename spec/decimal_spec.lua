@@ -412,3 +412,21 @@ describe("decimal", function()
     end
   end)
 end)
+
+describe("an amount as an answer shows it", function()
+  it("may have an exponent, and is exact", function()
+    for shown, text in pairs { ["1.5"] = "1.5", ["1.5e+2"] = "150", ["15E-1"] = "1.5", ["-2e0"] = "-2", ["2e00"] = "2",
+      ["1e-07"] = "0.0000001", ["1.000e10"] = "10000000000", ["12e99"] = "12" .. ("0"):rep(99), [7] = "7" } do
+      assert.equal(text, tostring(decimal.shown(shown)))
+    end
+  end)
+
+  it("is nil for anything else", function()
+    for _, value in ipairs { "", "x", "1e", "1e100", "e5", "1e+", "1.5.5", "1e1e1", " 1", ("1"):rep(101), {}, false,
+      print } do
+      assert.is_nil((decimal.shown(value)))
+    end
+    assert.same({ n = 1 }, table.pack and table.pack(decimal.shown "x") or { n = 1 })
+    assert.equal(("1"):rep(100), tostring(decimal.shown(("1"):rep(100))))
+  end)
+end)

@@ -3,6 +3,16 @@
 
 local run = require("spec.support.files").output_of_program
 
+describe("the start", function()
+  it("looks for an installation's archive, and goes on without one", function()
+    local text = run [[package.preload["purser.client.util.archive"] = function()
+        return { use = function(core) print(type(core.archive)) error "none" end }
+      end
+      print(require("purser")._VERSION ~= nil)]]
+    assert.equal("function\ntrue\n", text)
+  end)
+end)
+
 describe("a host without the C core", function()
   it("is told what to build for this Lua, or where the module has to be", function()
     local name = rawget(_G, "jit") and "luajit" or "lua" .. _VERSION:match "%d%.%d"
@@ -15,6 +25,7 @@ describe("a host without the C core", function()
     } do
       local text = run(prelude .. "\nprint(select(2, pcall(require, 'purser')))")
       assert.truthy(text:find(words, 1, true), text)
+      assert.matches("^purser: the C module", text)
       assert.equal(prelude:find "libcrypto" ~= nil, text:find("no libcrypto", 1, true) ~= nil)
     end
   end)

@@ -58,6 +58,10 @@ describe("json", function()
     end
   end)
 
+  it("writes control characters by their short names, where they have one", function()
+    assert.equal('"\\b\\f\\n\\r\\t\\u0001\\u001f\\"\\\\/"', json.encode "\b\f\n\r\t\1\31\"\\/")
+  end)
+
   it("gives every byte below 128 back through an independent reader", function()
     local bytes = {}
     for byte = 0, 127 do bytes[#bytes + 1] = string.char(byte) end

@@ -56,6 +56,17 @@ describe("purser", function()
     for _, name in ipairs { "nope", "_jornal", "x", 5 } do assert.is_nil(purser[name]) end
   end)
 
+  it("ties stores of the rate limit to clients and to rate limits of their own", function()
+    local named = { store = { sqlite = "/nonexistent/limits", namespace = "a b" } }
+    for _, made in ipairs { { purser.rate_limit(named) }, { purser.new { base_url = "http://localhost", api_key = "k",
+      secret_key = "s", rate_limit = named } } } do
+      assert.is_nil(made[1])
+      assert.matches("namespace", made[2].message)
+    end
+    named.store.namespace = "a"
+    assert(purser.rate_limit(named)):close()
+  end)
+
   it("makes ids of 32 letters and digits, never the same", function()
     local seen = {}
     for _ = 1, 1000 do
@@ -84,7 +95,7 @@ describe("a program that makes one read call", function()
     assert.equal("client client.build client.call.call_options client.call.clock client.call.decoders "
       .. "client.call.pipeline client.call.rate_limit client.call.rate_limit.options "
       .. "client.call.rate_limit.process client.call.rate_limit.sliding_log client.call.response "
-      .. "client.call.validate client.operations client.operations.parameters "
+      .. "client.call.validate client.operations client.operations.facts client.operations.parameters "
       .. "client.operations.profile_rules client.operations.profiles client.operations.shapes "
       .. "client.operations.text client.operations.wallet client.options client.util.archive "
       .. "client.util.digest client.util.lazy client.util.loopback client.util.names_of "

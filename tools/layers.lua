@@ -48,7 +48,7 @@ end
 -- A room above write/ requires public names, purser.core, client/util, client/transport and itself. Public is each name
 -- that has a page in the reference.
 local public = set_of [[purser purser.client.call.errors purser.write.journal purser.desk.fleet.vault
-  purser.client.operations.contested purser.client.operations.states
+  purser.client.operations.facts purser.client.operations.states
   purser.client.operations.network
   purser.testing.recording.drift purser.testing.recording.record
   purser.testing.recording.replay purser.write.planned purser.desk.approvals.plan_text purser.desk.approvals.signers

@@ -36,6 +36,7 @@ local BALANCE = "read the balance; funds in open orders or waiting withdrawals a
 ---@field meaning string
 ---@field cure string  what to do, as it stands in the `hint` of an error
 ---@field on string[]  which operations may answer it: "*", "group.*", "*.name" or "group.name"
+---@field source string  where the code was read, and when
 
 ---@type table<string, purser.Code>
 M.list = {
@@ -172,6 +173,22 @@ M.list = {
   ["730707"] = { meaning = "The key is missing.", cure = "give `apiKey`, the public key",
     on = { "*.delete_api_key" } },
 }
+
+--- Where the codes were read: source, date, codes. One of several sources is the one that met the code.
+---@type string[][]
+M.sources = {
+  { "the vendor's table of codes, as mexc-rs 0.1.0 has it", "2026-11", "-2011 26 400 401 403 429 500 503 504 602 "
+    .. "10001 10007 10015 10072 10073 10095 10096 10097 10098 10099 10100 10101 10102 10103 10200 10201 10202 10206 "
+    .. "10211 10212 10216 10219 10222 10232 10259 10265 10268 20001 20002 22222 30005 33333 44444 60005 70011 140001 "
+    .. "140002 700001 700002 700003 700004 700005 700006 700007 700008 730000 730001 730002 730003 730100 730101 "
+    .. "730600 730601 730602 730700 730701 730702 730703 730704 730705 730706 730707" },
+  { "answers of the live service", "2026-09", "152073 700013 730603" },
+  { "DFXswiss/api#4741", "2026-08", "10255" },
+  { "dv-merchant b56efaa and 96c8ed5", "2026-08", "16021 30004" },
+}
+for _, source in ipairs(M.sources) do
+  for code in source[3]:gmatch "%S+" do M.list[code].source = ("%s, %s"):format(source[1], source[2]) end
+end
 
 local function matches(pattern, full_name)
   if pattern == "*" or pattern == full_name then return true end

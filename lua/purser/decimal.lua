@@ -50,6 +50,19 @@ local M = {}
 ---@type fun(value: any): purser.decimal|nil, string|nil
 M.new = core.decimal
 
+--- Makes a decimal of an amount as an answer may show it: a text of at most 100 bytes or a number, also with an
+--- exponent of one or two digits, as `1.5e+2`. Returns nil for anything else.
+---@param value any
+---@return purser.decimal|nil
+function M.shown(value)
+  local text = (type(value) == "string" or type(value) == "number") and tostring(value) or ""
+  if #text > 100 then return nil end
+  local digits, sign, exponent = text:match "^([^eE]+)[eE]([+-]?)(%d%d?)$"
+  local amount, zeros = core.decimal(digits or text), tonumber(exponent) or 0
+  if not amount or zeros == 0 then return amount or nil end
+  return amount * (sign == "-" and "0." .. ("0"):rep(zeros - 1) .. "1" or "1" .. ("0"):rep(zeros))
+end
+
 local function need(value, where)
   local made, message = core.decimal(value)
   if not made then error(("%s: %s"):format(where, message), 3) end

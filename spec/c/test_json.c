@@ -141,7 +141,7 @@ static void integers(void)
 {
     int64_t value;
     check_integer("0", true, 0);
-    check_integer("-0", true, 0);
+    check_integer("-0", false, 0);
     check_integer("007", true, 7);
     check_integer("9223372036854775807", true, INT64_MAX);
     check_integer("9223372036854775808", false, 0);

@@ -5,6 +5,7 @@
 local at_shell = require "at_shell"
 local command = require "command"
 local core = require "purser.core"
+local eventually = require "eventually"
 local files = require "files"
 
 local HOUR = 3600000
@@ -53,6 +54,42 @@ describe("purser receive", function()
     code, out = receive("check", "--to", db)
     assert.equal(0, code)
     assert.matches("USDT  received 250 = credited 250", out)
+  end)
+
+  it("shows what a look would credit and keeps nothing; a second process ends with 4", function()
+    local got = at.file ""
+    assert.equal(0, (receive("begin", "--to", db)))
+    assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db)))
+    deposit "250"
+    assert(at.world:advance(HOUR))
+    local shop = "shop=cat >>" .. got
+    local code, out, err = receive("run", "--to", db, "--dry", "--run", shop)
+    assert.equal(0, code, err)
+    assert.matches("^[%d:]+  credit    dp_%x+  alice  250 USDT  TRX\n$", out)
+    assert.equal("", files.read(got))
+    local process = command.start({ "receive", "run", "--to", db, "--run", shop }, at.keys)
+    eventually(function() return files.read(got) ~= "" end)
+    code, out, err = receive("run", "--to", db, "--once")
+    process.kill "KILL"
+    assert.same({ 4, "", "purser: another process reads into this database\n" }, { code, out, err })
+    assert.equal(1, select(2, files.read(got):gsub("\n", "")))
+  end)
+
+  it("gives a second customer another address where the service makes more than one", function()
+    local live = at_shell({ "--seed", "4", "--variant", "live" }, { role = "main", balances = {} })
+    finally(live.stop)
+    local function address(customer)
+      local code, out, err = live.run("receive", "address", customer, "USDT", "TRX", "--to", db)
+      assert.equal(0, code, err)
+      return out
+    end
+    local alice, bob = address "alice", address "bob"
+    assert.not_equal(alice, bob)
+    assert.same({ alice, bob }, { address "alice", address "bob" })
+    assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db .. "2"))) -- the document's own makes one
+    local code, _, err = receive("address", "bob", "USDT", "TRX", "--to", db .. "2")
+    assert.equal(2, code)
+    assert.matches("belong to alice at the same time", err)
   end)
 
   it("says with 5 that an event waits, and that its receiver is not named", function()

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What users hold of a client: its name, its groups, and where the errors of a group stand.
+-- The tables that users hold of a client: the name, its groups, and where the errors of a group stand.
 
 local private = require "purser.client.util.private"
 local raised_here = require "raised_here"

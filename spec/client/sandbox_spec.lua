@@ -216,6 +216,8 @@ describe("the environment of purser.sandbox", function()
     local ok, message = pcall(run_script, "return setmetatable({}, { __gc = 1 })", environment)
     assert.is_false(ok)
     assert.matches("no finalisers", message)
+    message = select(2, pcall(run_script, "local x = setmetatable({}, { __gc = 1 }) return x", environment))
+    assert.matches("^script:1: a script has no finalisers", message)
     assert.equal(7, run_script("return setmetatable({}, { __index = { a = 7 } }).a", environment))
     assert.is_false((pcall(run_script, "setmetatable(client, {})", environment)))
   end)
@@ -259,6 +261,7 @@ describe("the environment of purser.sandbox", function()
     for expected, given in pairs {
       ["no restricted client"] = { client, nil }, ["are a string"] = { limited, "x" },
       ["no name that a script could use"] = { limited, { [1] = "x" } },
+      ["by a word"] = { limited, { ["a b"] = "x" } },
       ["plans is an object"] = { limited, { plans = setmetatable({}, {}) } },
       ["all.journal is an object"] = { limited, { all = { journal = client } } },
       ["number is an object"] = { limited, { number = purser.decimal "1" } },
@@ -268,7 +271,7 @@ describe("the environment of purser.sandbox", function()
       local environment, err = purser.sandbox(given[1], given[2])
       assert.is_nil(environment)
       assert.equal("config", err.kind)
-      assert.truthy(err.message:find(expected, 1, true), err.message)
+      assert.truthy(tostring(err):find(expected, 1, true), tostring(err))
     end
   end)
 end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a function raises, and whether its place is the line after the one that calls `line()`:
+-- Returns the message that a function raises, and whether its place is the line after the one that calls `line()`:
 --
 --     local message, is_here = raised_here(function(line)
 --       line()

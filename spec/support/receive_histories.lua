@@ -109,8 +109,9 @@ function World:operate()
     local d, n, of = list[1], self:credited()
     for _, x in ipairs(list) do good = good + (service.ever(x, now) and 1 or 0) end
     local verb, with
+    local is_old = service.ever(d, T0) and d.visible <= T0 and (row.ask == "before" or service.state(d, T0) == 5)
     if row.credited ~= "" then verb = "seen"
-    elseif row.ask == "before" and service.ever(d, T0) and d.visible <= T0 then verb = "refuse"
+    elseif is_old and not n[d.uid] then verb = "refuse"
     elseif n[d.uid] and n[d.uid] >= good then verb, with = "same", of[d.uid]
     elseif not d.customer then verb = "refuse"
     elseif service.state(d, now) == 5 then verb, with, self.given[row.dp] = "give", d.customer, true
@@ -246,14 +247,13 @@ local BY_HAND = { edge = true, state = true, before = true, old = true }
 local function judge_deposit(world, f, list, n, backs)
   local uid, good, back, old, refunds = list[1].uid, 0, 0, 0, 0
   for _, d in ipairs(list) do
-    local final, is_ever, shard = service.state(d, world.now), service.ever(d, world.now), d.seen.shard
+    local final, is_ever, shown = service.state(d, world.now), service.ever(d, world.now), service.show(d, T0)
     if is_ever then good = good + 1 end
     if is_ever and final ~= 5 and final ~= 4 and final ~= 6 then back = back + 1 end
     local is_refunded = false
     for _, step in ipairs(d.plan) do is_refunded = is_refunded or step[2] == 7 or step[2] == 8 or step[2] == 10 end
     if is_refunded then refunds = refunds + 1 end
-    local is_hidden = shard and T0 >= shard and T0 < d.shard
-    if d.visible <= T0 and service.state(d, T0) == 5 and not is_hidden then old = old + 1 end
+    if shown and shown.status == 5 and shown.insertTime <= T0 then old = old + 1 end
   end
   local why = world.asked[uid]
   f.n = f.n + good - old

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A gate answers yes or no. Whatever else happens, nothing is sent, and the account needs the gate for ever.
 
-local gates = require "purser.write.gates"
+local registered = require "purser.write.registered"
 local own_journal = require "own_journal"
 local recorder = require "recorder"
 
@@ -22,9 +22,9 @@ function gate.count(_, row, sign) counted[#counted + 1] = row.state .. " " .. si
 
 function gate.prune(tx) tx:rows "DELETE FROM test_gate" end
 
-setup(function() gates.register("test", "user_agent", gate) end)
+setup(function() registered.test = { option = "user_agent", gate = gate } end)
 
-teardown(function() gates.register("test", "no option has this name", gate) end)
+teardown(function() registered.test = nil end)
 
 before_each(function()
   brings, counted, sent, said = true, {}, 0, function() return {} end

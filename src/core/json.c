@@ -202,6 +202,7 @@ bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64
         if (sum < (INT64_MIN + digit) / 10) return false;
         sum = sum * 10 - digit;
     }
+    if (negative && sum == 0) return false; /* -0: no integer keeps its sign, its text does */
     if (negative ? sum < low : sum == INT64_MIN || -sum > high) return false;
     *value = negative ? sum : -sum;
     return true;

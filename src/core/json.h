@@ -78,7 +78,7 @@ const char *pu_json_number(const char *p, const char *end, bool *integral, pu_sc
 /* Scans `true`, `false` or `null`, whichever begins with the byte at `p`; returns the byte after it. */
 const char *pu_json_literal(const char *p, const char *end, pu_scan_error *mark);
 
-/* Reads text that is -?digits and whose value lies within [low, high]; false for any other text. */
+/* Reads text that is -?digits and whose value lies within [low, high]; false for any other text, and for -0. */
 bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64_t *value);
 
 static inline const char *pu_json_space(const char *p, const char *end)

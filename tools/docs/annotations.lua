@@ -70,6 +70,9 @@ local function write_records(lines)
       lines[#lines + 1] = ("---@field %s%s %s  %s"):format(field[1], field[1] == sure[name] and "" or "?",
         field_type(field[2]), plain(words.meaning(name, field[1])))
     end
+    pages.each_undocumented(name, function(member, about)
+      lines[#lines + 1] = ("---@field %s? any  %s"):format(member, about)
+    end)
   end
 end
 

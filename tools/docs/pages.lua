@@ -2,6 +2,7 @@
 -- The page of a group of operations, made from its rows, their shapes and kinds, and what is known of the codes.
 
 local codes = require "purser.codes"
+local facts = require "purser.client.operations.facts"
 local operations = require "purser.client.operations"
 local parameters = require "purser.client.operations.parameters"
 local profiles = require "purser.client.operations.profiles"
@@ -153,6 +154,13 @@ local function write_shape(lines, shape, essential)
     if field[1] == essential then meaning = meaning .. "; always there" end
     add("`" .. field[1] .. "`", type_text(field[2]), meaning)
   end
+  M.each_undocumented(shape, function(name, about) add("`" .. name .. "`", "any", about) end)
+end
+
+--- Calls `each` with every member that a shape has beyond the document, and where it was seen.
+function M.each_undocumented(shape, each)
+  local fact = facts.members[shape] or { "" }
+  for name in fact[1]:gmatch "%S+" do each(name, ("undocumented; seen in %s, %s"):format(fact[2], fact[3])) end
 end
 
 local function write_rejections(lines, row)
@@ -280,13 +288,14 @@ function M.codes()
   local lines = { "<!-- Made by tools/docs.lua; `make docs` makes it again. -->\n\n# The service's codes\n\n"
     .. "For whoever got a code in an error: its meaning, and what to do. `purser.codes.get(code)` gives the same in a\n"
     .. "program. The service has more codes than these; the others pass through with their message.\n" }
-  local add = table_of(lines, { "code", "meaning", "cure", "answered by" })
+  local add = table_of(lines, { "code", "meaning", "cure", "answered by", "source" })
   local all = {}
   for code in pairs(codes.list) do all[#all + 1] = code end
   table.sort(all, function(a, b) return tonumber(a) < tonumber(b) end)
   for _, code in ipairs(all) do
     local entry = codes.list[code]
-    add(code, entry.meaning, entry.cure, entry.on[1] == "*" and "every operation" or code_list(entry.on))
+    add(code, entry.meaning, entry.cure, entry.on[1] == "*" and "every operation" or code_list(entry.on),
+      entry.source)
   end
   return table.concat(lines, "\n") .. "\n"
 end

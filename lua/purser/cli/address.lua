@@ -19,11 +19,16 @@ function M.grammar()
 end
 
 --- Returns an address of a plan that is well, which is made where there is none. Ends the command otherwise.
-function M.made(client, coin, network)
-  local plan = report.must(client.wallet:plan_create_deposit_address { coin = coin, network = network })
+---@param takes (fun(row: table): boolean)|nil  tells whether an address that exists is wanted; else another one is made
+function M.made(client, coin, network, takes)
+  local plan = report.must(client.wallet:plan_create_deposit_address { coin = coin, network = network,
+    another = takes ~= nil })
   if not plan.ok then
     report.say("%s", plain_text.clean(table.concat(plan.problems, "; ")))
     report.stop(report.REJECTED)
+  end
+  for _, row in ipairs(takes and plan.addresses or {}) do
+    if takes(row) then return row, plan end
   end
   local made, err = plan:execute()
   if not made then report.stop(report.failure({ effect = "create" }, {}, err)) end

@@ -5,9 +5,9 @@
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
-local contested = require "purser.client.operations.contested"
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
+local facts = require "purser.client.operations.facts"
 local lazy = require "purser.client.util.lazy"
 local loopback = require "purser.client.util.loopback"
 local names_of = require "purser.client.util.names_of"
@@ -190,19 +190,30 @@ local function check_record(findings, client)
   findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
 end
 
--- Names the weights in force on which the sources differ, and what the difference costs.
+-- Names a number in force that other sources read otherwise, and what the difference means.
+local function add_contested(findings, what, fact, mine, cure)
+  local others = {}
+  for _, reading in ipairs(fact) do
+    others[#others + 1] = reading[1] ~= mine and ("%d (%s, %s)"):format(reading[1], reading[2], reading[3]) or nil
+  end
+  if fact.means and others[1] then
+    findings:add("ok", "contested", ("%s is %d here, and by others %s: %s"):format(what, mine,
+      table.concat(others, ", "), fact.means), cure)
+  end
+end
+
 local function check_contested(findings, client)
-  for _, name in ipairs(names_of(contested)) do
-    local mine, others = client.profile.weights[name] or catalogue.by_name[name].weight or 1, {}
-    for _, reading in ipairs(contested[name]) do
-      if reading.weight ~= mine then
-        others[#others + 1] = ("%d (%s, %s)"):format(reading.weight, reading.source, reading.date)
-      end
+  for _, name in ipairs(names_of(facts.weights)) do
+    add_contested(findings, "the weight of " .. name, facts.weights[name],
+      client.profile.weights[name] or catalogue.by_name[name].weight or 1,
+      ("`weights = { [\"%s\"] = N }` in a profile sets another"):format(name))
+  end
+  for _, name in ipairs(names_of(facts.pools)) do
+    local pool = client.profile.pools[name]
+    if pool and pool.window_ms == 10000 then
+      add_contested(findings, ("the weight in 10 s of pool %s"):format(name), facts.pools[name], pool.capacity,
+        ("`pools = { %s = { capacity = N } }` in `rate_limit` sets another"):format(name))
     end
-    findings:add("ok", "contested", ("the weight of %s is %d here, and by others %s: a list of such calls takes up to "
-      .. "fifty times as long with the larger one, and with the smaller one may meet 429")
-      :format(name, mine, table.concat(others, ", ")), ("`weights = { [\"%s\"] = N }` in a profile sets another")
-      :format(name))
   end
 end
 

@@ -48,6 +48,7 @@ function M.grammar()
       { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long; without it, never." },
       { "--once", "Look once." },
+      { "--dry", "Show what a look would credit; keep nothing, hand nothing over." },
       { "--json", "The result as JSON." } },
     receivers.options(), connection.service, connection.messages,
   }
@@ -73,8 +74,6 @@ local function customers_of(options)
   return text or report.bad_input("--customers %s", tostring(message))
 end
 
-local function clock(ms) return values.show_time(ms, "local"):match "%d+:%d+:%d+" end
-
 -- Says what waits. Returns the exit code.
 local function waiting_code(receive, given)
   return receivers.say_waiting(report.must(receive:deliveries()), given, "purser receive receivers drop %s")
@@ -92,12 +91,18 @@ end
 function actions.run(options)
   local customers = customers_of(options)
   local receive, client = open(options, true)
+  local function made(event)
+    local row = event.row
+    report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(
+      values.show_time(client:now(), "local"):match "%d+:%d+:%d+", event.kind, row.dp, row.customer, row.paid_amount,
+      row.paid_coin, row.network)) .. "\n")
+  end
+  if options.dry then
+    for _, event in ipairs(report.must(receive:preview { customers = customers })) do made(event) end
+    return report.DONE
+  end
   local ok, err = receive:run { customers = customers, deadline_ms = options.once and 0 or options.deadline,
-    made = function(event)
-      local row = event.row
-      report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(
-        clock(client:now()), event.kind, row.dp, row.customer, row.paid_amount, row.paid_coin, row.network)) .. "\n")
-    end,
+    made = made,
     told = function(name, event, taken, message)
       if not taken then report.say("%s did not take %s: %s", name, event.id, plain_text.clean(tostring(message))) end
     end,
@@ -165,7 +170,9 @@ end
 
 function actions.address(options)
   local receive, client = open(options, true)
-  local made = addresses.made(client, options.second, options.third)
+  local made = addresses.made(client, options.second, options.third, function(row)
+    return receive:note_address(options.first, row.address, row.memo) == true
+  end)
   report.must(receive:note_address(options.first, made.address, made.memo))
   local memo = made.memo and made.memo ~= "" and " memo " .. made.memo or ""
   report.write(plain_text.clean(made.address .. memo) .. "\n")

@@ -21,14 +21,16 @@ function M.options()
     { "--limit", "<duration>", "How long a receiver may take; default 10s." } }
 end
 
+--- Returns the key that --secret-file names; nil without that option.
+function M.secret(options)
+  if not options.secret_file then return nil end
+  local secret, message = purser.secrets.from_file(options.secret_file)
+  return secret or report.bad_input("--secret-file: %s", message)
+end
+
 --- Returns the receivers that the options name, by name.
 function M.of(options)
-  local made, secret = {}, nil
-  if options.secret_file then
-    local message
-    secret, message = purser.secrets.from_file(options.secret_file)
-    if not secret then report.bad_input("--secret-file: %s", message) end
-  end
+  local made, secret = {}, M.secret(options)
   for kind, name in pairs { command = "run", webhook = "webhook" } do
     for _, pair in ipairs(options[name]) do
       if made[pair[1]] then report.bad_input("the receiver %s is given twice", pair[1]) end

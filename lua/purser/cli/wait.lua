@@ -12,8 +12,8 @@ local values = require "purser.cli.values"
 local M = {}
 
 local kinds = {
-  withdrawal = { "wait_withdrawal", "wallet.withdrawal_history", function(id) return id end },
-  transfer = { "wait_transfer", "wallet.get_transfer", function(id) return id end },
+  withdrawal = { "wait_withdrawal", "wallet.withdrawal_history" },
+  transfer = { "wait_transfer", "wallet.get_transfer" },
 }
 
 function M.grammar()
@@ -43,7 +43,7 @@ function M.start(options)
   if core.is_terminal(2) then report.note("waiting; to stop it changes nothing at the service") end
   local show, clear = terminal.progress_line()
   local kind = kinds[options.kind]
-  local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), { goal = options.goal,
+  local record, err = client.wallet[kind[1]](client.wallet, options.id, { goal = options.goal,
     deadline_ms = options.deadline, since = options.since, progress = function(at) show(progress_of(at)) end })
   clear()
   if record then return report.write(output.record(catalogue.by_name[kind[2]], record, options), options.raw) end

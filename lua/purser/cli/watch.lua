@@ -4,6 +4,7 @@
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local purser = require "purser"
+local receivers = require "purser.cli.receivers"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"
 
@@ -35,7 +36,7 @@ end
 local function alerts_of(options)
   local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
     permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
-    stuck_ms = options.stuck }
+    stuck_ms = options.stuck, secret = receivers.secret(options) }
   for _, pair in ipairs(options.below) do
     if not pair[2]:find "^[%d.]+$" then
       report.bad_input("--below '%s=%s' is not NAME=AMOUNT; write USDT=500", pair[1], pair[2])
@@ -44,10 +45,6 @@ local function alerts_of(options)
     made.below[pair[1]] = pair[2]
   end
   if options.webhook and not options.secret_file then report.bad_input "--webhook needs --secret-file FILE" end
-  if options.secret_file then
-    local secret, message = purser.secrets.from_file(options.secret_file)
-    made.secret = secret or report.bad_input("--secret-file: %s", message)
-  end
   return made
 end
 

@@ -16,15 +16,8 @@ function M.is_blank(value)
   return value == nil or value == "" or type(value) == "userdata" -- null
 end
 
---- Returns an amount that can be reckoned with, which may be shown with an exponent, as 1.5e+2 is; or nil.
-function M.amount_of(value)
-  local text = (type(value) == "string" or type(value) == "number") and tostring(value) or ""
-  local digits, sign, exponent = text:match "^([^eE]+)[eE]([+-]?)(%d%d?)$"
-  local amount = #text <= 100 and decimal(digits or text) or nil
-  local zeros = amount and tonumber(exponent) or 0
-  if zeros == 0 then return amount end
-  return amount * (sign == "-" and "0." .. ("0"):rep(zeros - 1) .. "1" or "1" .. ("0"):rep(zeros))
-end
+--- Returns an amount that can be reckoned with, which may be shown with an exponent; or nil.
+M.amount_of = decimal.shown
 
 ---------------------------------------------------------------------------------------------- what stands beside a list
 

@@ -27,12 +27,6 @@ local LOCK = 7078811 -- held while the tables of gates are made
 ---@field count fun(tx: table, row: table<string, string>, sign: integer)  counts a recorded call again, or no longer
 ---@field prune fun(tx: table, before: string)
 
---- Registers a gate, which the option of this name asks for.
----@param name string
----@param option string
----@param gate purser.Gate
-function M.register(name, option, gate) registered[name] = { option = option, gate = gate } end
-
 -- Makes the tables of a gate, and writes that an account needs the gate. Nothing that fails later takes that back.
 local function need(options, name, gate, opened)
   local journal, account, ok, message = options.journal, options.account, true, nil

@@ -19,6 +19,27 @@ end
 
 local function received(sim, name) return (sim:counts()[name] or { received = 0 }).received end
 
+describe("the Date header of a rejection", function()
+  it("sets the clock in each month, and is late by a second at most", function()
+    local days = 19675 -- 2023-11-14
+    for i, name in ipairs { "Nov", "Dec", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct" } do
+      local now = days * 86400000 + 49999123
+      local clock = service_clock.new(function() return now + 7200000 end)
+      assert.same({ false, 0 }, { clock.offset, clock.corrections })
+      local date = os.date("!%d", math.floor(now / 1000))
+      local text = ("Tue, %s %s %s 13:53:19 GMT"):format(date, name, os.date("!%Y", math.floor(now / 1000)))
+      assert.is_true(clock:learn_date(text), text)
+      assert.same({ now - 123, 1 }, { clock:now(), clock.corrections })
+      days = days + ({ 30, 31, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31 })[i]
+    end
+    local clock = service_clock.new(function() return NOW end)
+    for _, text in ipairs { "", "Tue, 14 Foo 2023 22:13:20 GMT", "Tue, 14 Nov 2023 22:13:20", "14 Nov 2023" } do
+      assert.is_nil(clock:learn_date(text))
+    end
+    assert.is_nil(clock:learn_date(nil))
+  end)
+end)
+
 describe("a clock of one's own", function()
   it("is read with a check, whichever of its two clocks it is", function()
     for _, clock in ipairs { service_clock.new(function() return NOW end, function() return 5 end),

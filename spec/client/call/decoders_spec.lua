@@ -26,6 +26,32 @@ describe("the decoder of a row", function()
   end)
 end)
 
+describe("the decoder of a write call", function()
+  it("takes nothing that is said twice, where a read takes the last", function()
+    local body = '{"id":"1","id":"2"}'
+    assert.is_nil((decoders.of(operations.by_name["wallet.withdraw"]):decode(body)))
+    local read = decoders.of(operations.by_name["wallet.withdrawal_history"]):decode('{"data":[' .. body .. "]}")
+    assert.equal("2", read.data[1].id)
+  end)
+end)
+
+describe("a list in a wrapper of its own", function()
+  it("is read beside its count, and within `data`", function()
+    local count = 0
+    for _, row in ipairs(operations.every) do
+      local is_key = row.result.list == "api_key" -- whose records have a member of the wrapper's name
+      for _, name in ipairs(row.result.list and not is_key and row.result.wrappers or {}) do
+        local value = assert(decoders.of(row):decode(('{"data":{"%s":[{}]}}'):format(name)))
+        assert.same({ {} }, value.data[name], row.full_name)
+        value = assert(decoders.of(row):decode(('{"data":{"%s":[{}],"totalCount":"7"}}'):format(name)))
+        assert.equal(row.result.counts and 7 or "7", value.data.totalCount)
+        count = count + 1
+      end
+    end
+    assert.is_true(count >= 2)
+  end)
+end)
+
 describe("the decoder of errors", function()
   it("reads the code and the texts of any object, and no list", function()
     local decoder = decoders.of_errors()

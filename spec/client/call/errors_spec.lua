@@ -10,6 +10,19 @@ local function err_of(fields)
 end
 
 describe("an error", function()
+  it("is of one of these kinds and outcomes, and of no other", function()
+    for _, kind in ipairs { "argument", "config", "transport", "http", "api", "decode", "throttled", "closed",
+      "workflow" } do
+      assert.equal(kind, err_of({ kind = kind }).kind)
+    end
+    for _, outcome in ipairs { "not_sent", "rejected", "unknown" } do
+      assert.equal(outcome, err_of({ outcome = outcome }).outcome)
+    end
+    for _, fields in ipairs { { kind = "other" }, { outcome = "done" }, { message = 5 } } do
+      assert.is_false((pcall(err_of, fields)))
+    end
+  end)
+
   it("says where, of what, what is wrong, what to do and the facts", function()
     local err = err_of { where = "a.lua:3", operation = "wallet.withdraw", hint = "add funds", code = "10101",
       http_status = 400, offset = 7, retry_after = 5, advice = "reconcile it" }

@@ -19,6 +19,10 @@ describe("the error of an answer", function()
     { 400, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
     { 404, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
     { 408, '{"code":700002,"msg":"x"}', "api", "unknown", "api", "unknown" },
+    { 200, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
+    { 299, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
+    { 300, '{"code":700002,"msg":"x"}', "api", "unknown", "api", "unknown" },
+    { 499, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
     { 500, '{"code":700002,"msg":"x"}', "api", "unknown", "api", "unknown" },
     { 400, '{"code":504,"msg":"x"}', "api", "unknown", "api", "unknown" },
     { 400, '{"code":0,"msg":"success"}', "api", "rejected", "api", "unknown" },
@@ -62,6 +66,11 @@ describe("the error of an answer", function()
     assert.matches("base_url may end in a path", of_status(write, 404, "", "").hint)
     assert.matches("the service does not serve the place", of_status(read, 451, "<html>", "").hint, 1, true)
     assert.matches("stop calling", of_status(read, 403, "<html>", "").hint)
+    assert.matches("^wait before the next call", of_status(write, 429, "", "").hint)
+    assert.is_nil(of_status(write, 429, '{"id":"1"}', "").hint)
+    local cure = require("purser.codes").get("33333").cure
+    assert.equal(cure .. "; a window is at most 7 days here: `each_deposit` walks longer ones",
+      of_status(read, 400, '{"code":33333,"msg":"x"}', "").hint)
     assert.matches("a window is at most 7 days here: `each_deposit`",
       of_status(read, 400, '{"code":33333,"msg":"x"}', "").hint, 1, true)
     assert.matches("call it again later", of_status(read, 500, '{"code":500,"msg":"x"}', "").hint, 1, true)

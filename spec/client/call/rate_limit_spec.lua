@@ -45,6 +45,41 @@ describe("a rate limit", function()
     assert(one.now >= 1010000)
   end)
 
+  it("says of a store that fails which one it is and why, and closes the store once it is closed", function()
+    local closed, told = 0, "it is full"
+    local limit = purser.rate_limit { store = { kind = "mine", transact = function() return nil, told end,
+      close = function() closed = closed + 1 end } }
+    for _, why in ipairs { "it is full", "it gave no answer" } do
+      local takes, message, ms = limit:acquire(row(1), "key", pause)
+      assert.same({ nil, "the rate limit's store (mine) cannot be used: " .. why, 0 }, { takes, message, ms })
+      told = nil
+    end
+    limit:close()
+    assert.equal(1, closed)
+  end)
+
+  it("waits as long as it may, and no longer", function()
+    for _, case in ipairs { { 10240, true }, { 10239, false } } do
+      local options = { max_wait_ms = case[1] }
+      one.now = 1000000
+      local limit = limit_of(10, options)
+      assert(limit:acquire(row(10), "key", pause))
+      local takes, message = limit:acquire(row(10), "key", pause)
+      assert.equal(case[2], takes ~= nil, message)
+      if not takes then assert.matches("longer than max_wait_ms", message) end
+    end
+  end)
+
+  it("counts one for each call in a pool of requests, whatever the call weighs", function()
+    local limit = purser.rate_limit { now = one.clock, requests_per_second = 2, when_full = "reject" }
+    for _ = 1, 2 do assert(limit:acquire(row(50), "key", pause)) end
+    local takes, message = limit:acquire(row(50), "key", pause)
+    assert.same({ nil, "the request weight is used up" }, { takes, message })
+    local used = {}
+    for _, pool in ipairs(limit:status "key") do used[pool.pool] = pool.used end
+    assert.equal(2, used.requests)
+  end)
+
   it("gives back what was not sent", function()
     local limit = limit_of(10, { when_full = "reject" })
     local takes, at = limit:acquire(row(10), "key", pause)

@@ -34,7 +34,7 @@ describe("a record", function()
 
   -- member -> texts that prove something, and texts that prove nothing
   local proofs = {
-    id = { { "1", "7213fea8e94b4a5593d507237e5a555b", "mx0aBYs33eIilxBWC5", "w_1-a" },
+    id = { { "1", "7213fea8e94b4a5593d507237e5a555b", "mx0aBYs33eIilxBWC5", "w_1-a", ("1"):rep(64) },
       { "abc", "0", "00-0", "-1", "1.5", "a b1", ("1"):rep(65), "<1>", "\2261", "null" } },
     address = { { "TAddr", "a:b?dt=1", "rN7n", "alice.near" },
       { "null", "0", "-1", "T x", "<html>", "", ("T"):rep(257), "T\195\164", "..." } },
@@ -77,6 +77,9 @@ describe("what may show a record next to an error", function()
     for _, value in ipairs { { id = "1" }, { { id = "1" } }, { data = { id = "w" } },
       { data = { { id = "some-id" } } } } do
       assert.is_true(record.shows(row, value))
+    end
+    for _, word in ipairs { "null", "NIL", "none", "undefined", "True", "false", "NaN", "error" } do
+      assert.is_false(record.shows(row, { id = word }), word)
     end
     for _, value in ipairs { {}, { id = "" }, { id = "null" }, { id = "0" }, { data = {} }, { data = { {} } },
       { data = { id = "false" } }, { note = "1" } } do

@@ -80,6 +80,63 @@ describe("the outcome of a call", function()
   end)
 end)
 
+describe("an answer", function()
+  local operations = require "purser.client.operations"
+  local profile = require "purser.client.operations.profiles".default
+  local response = require "purser.client.call.response"
+  local unwrap = require "purser.client.call.unwrap"
+  local list, write = operations.by_name["wallet.deposit_history"], operations.by_name["wallet.withdraw"]
+
+  -- Returns the kind, outcome and message of an answer that is no result; nothing of a result.
+  local function error_of(row, status, body)
+    local result, err = response.answer(row, profile, status, body)
+    if result ~= nil then return nil end
+    return { err.kind, err.outcome, err.http_status }, err.message
+  end
+
+  it("has a whole status of three digits and a text", function()
+    for _, status in ipairs { 100, 200, 204, 999, 404.0 } do assert.is_true(response.is_answer(status, "")) end
+    for _, status in ipairs { 99, 1000, 200.5, "200", 0 / 0, -200, false } do
+      assert.is_false(response.is_answer(status, ""))
+    end
+    for _, body in ipairs { 5, {}, false } do assert.is_false(response.is_answer(200, body)) end
+    assert.is_false(response.is_answer(200, nil))
+    assert.same({ "transport", "unknown" }, (error_of(write, 1000, '{"id":"1"}')))
+  end)
+
+  it("shows a result with each status from 200 to 299, and with no other", function()
+    for _, status in ipairs { 200, 201, 299 } do assert.is_nil(error_of(write, status, '{"id":"1"}')) end
+    for _, status in ipairs { 199, 300, 199, 404, 500 } do assert.is_not_nil(error_of(write, status, '{"id":"1"}')) end
+    for status, noted in pairs { [200] = false, [202] = 202 } do
+      local deposits = assert(response.answer(list, profile, status, '[{"coin":"USDT"}]'))
+      assert.equal(noted or nil, select(2, unwrap.beside(deposits)))
+    end
+  end)
+
+  it("that is empty, or says a thing of a write call twice, cannot be read", function()
+    local facts, message = error_of(write, 200, "")
+    assert.same({ "decode", "unknown", 200 }, facts)
+    assert.equal("HTTP 200 with an empty body", message)
+    facts, message = error_of(write, 200, '{"id":"1","id":"2"}')
+    assert.same({ "decode", "unknown", 200 }, facts)
+    assert.matches("^the answer contradicts itself: ", message)
+    assert.is_nil(error_of(list, 200, '{"data":[],"data":[{"coin":"USDT"}]}')) -- of a read the last counts
+  end)
+
+  it("is denied wherever the denial stands", function()
+    for _, body in ipairs { '{"success":false,"data":{"id":"1"}}', '{"data":{"id":"1","success":false}}',
+      '{"data":[{"id":"1","success":"no"}]}', '[{"id":"1","success":0}]', '{"data":{"id":"1","error":"x"}}',
+      '{"data":[{"id":"1","status":"FAILED"}]}' } do
+      local facts, message = error_of(write, 200, body)
+      assert.same({ "decode", "unknown", 200 }, facts, body)
+      assert.matches("without an error code", message)
+    end
+    for _, body in ipairs { '{"data":{"id":"1","success":true}}', '[{"id":"1","status":"WAIT"}]' } do
+      assert.is_nil(error_of(write, 200, body))
+    end
+  end)
+end)
+
 describe("a success that the answer denies", function()
   local operations = require "purser.client.operations"
   local profiles = require "purser.client.operations.profiles"

@@ -13,6 +13,9 @@ describe("the policy of retries", function()
 
   it("is one attempt where that is asked for", function()
     assert.is_nil(retry.pause(retry.policy(false), 1, 0, READABLE))
+    local pause = retry.pause(false, 1, 0, READABLE) -- of a client without the option
+    assert.is_true(pause >= 125 and pause <= 250)
+    assert.is_nil(retry.pause(false, 3, 0, READABLE))
   end)
 
   it("is rejected where it makes no sense", function()

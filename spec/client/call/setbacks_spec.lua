@@ -15,8 +15,35 @@ describe("the error of a transport", function()
       assert.is_false(err.retryable)
       assert.is_true(setbacks.transport(READ, failure).retryable)
     end
+    assert.equal("a text", setbacks.transport(WRITE, "a text").message)
+    assert.equal("the transport failed", setbacks.transport(WRITE, nil).message)
+    local long = setbacks.transport(WRITE, { code = ("c"):rep(61), message = ("m"):rep(501) })
+    assert.same({ 60, 500 }, { #long.code, #long.message })
+    assert.equal(("c"):rep(60), setbacks.transport(WRITE, { code = ("c"):rep(60) }).code)
     local err = setbacks.transport(WRITE, { outcome = "not_sent", message = "a\27b", code = 5 })
     assert.same({ "not_sent", true, "a\\x1Bb", "5" }, { err.outcome, err.retryable, err.message, err.code })
+  end)
+end)
+
+describe("the error of a call that is over before it begins", function()
+  it("says what ended it", function()
+    local err = setbacks.closed(WRITE)
+    assert.same({ "closed", "not_sent", "the client is closed", "make another", "a.write" },
+      { err.kind, err.outcome, err.message, err.hint, err.operation })
+    err = setbacks.forked(WRITE)
+    assert.same({ "transport", "unknown", "send", "a.write", false },
+      { err.kind, err.outcome, err.phase, err.operation, err.retryable })
+  end)
+end)
+
+describe("the error of a call that the rate limit does not let go", function()
+  it("may be repeated after the pause, where there is one", function()
+    for ms, seconds in pairs { [0] = false, [1] = 1, [1000] = 1, [1001] = 2 } do
+      local err = setbacks.no_room(READ, "no room", ms)
+      assert.same({ "throttled", "not_sent", true, "a.read", "no room" },
+        { err.kind, err.outcome, err.retryable, err.operation, err.message })
+      assert.same({ seconds or nil, seconds ~= false }, { err.retry_after, err.hint ~= nil })
+    end
   end)
 end)
 
@@ -60,6 +87,27 @@ describe("what a request took of the rate limit", function()
   end)
 end)
 
+describe("a failure", function()
+  it("gets the pause of the rate limit where it names none, in whole seconds", function()
+    for _, case in ipairs { { 1001, nil, 2 }, { 1001, 7, 7 }, { nil, nil, nil }, { nil, 7, 7 } } do
+      local err = { retry_after = case[2] }
+      setbacks.learn({ _rate_limit = { learn = function() return case[1] end } }, error, err, {})
+      assert.equal(case[3], err.retry_after)
+    end
+  end)
+
+  it("waits as the transport does while another call asks for the time", function()
+    local slept = 0
+    local state = { _correct_clock = true, _timeout_ms = 1000, _clock = { asking = true, corrections = 1 } }
+    state._transport = { sleep = function(_, ms)
+      slept = slept + ms
+      state._clock.asking = slept < 20
+    end }
+    assert.is_true(setbacks.learn(state, error, { code = clock.OUTSIDE_WINDOW }, { corrections = 0 }))
+    assert.equal(20, slept)
+  end)
+end)
+
 describe("a clock that jumped", function()
   it("is set right before a signed call, unless the client may not", function()
     for _, case in ipairs { { true, {}, true, 1 }, { false, {}, true, 0 }, { true, { unsigned = "x" }, true, 0 },
@@ -88,7 +136,10 @@ describe("a clock that the service calls wrong", function()
 
   it("is set right once a call, by the service's own time", function()
     local function outside() return { code = clock.OUTSIDE_WINDOW, message = "outside" } end
-    assert.same({ true, 1, 5000 }, { learn(1700000005000, outside(), { corrections = 0 }) })
+    local corrected = outside()
+    assert.same({ true, 1, 5000 }, { learn(1700000005000, corrected, { corrections = 0 }) })
+    assert.same({ true, "nothing was done, and the clock is corrected now: call it again" },
+      { corrected.clock_corrected, corrected.hint })
     assert.same({ false, 0, 0 }, { learn(1700000005000, outside(), { corrections = 0 }, true) })
     assert.same({ false, 0, 0 }, { learn(1700000005000, outside(), {}) })
     assert.same({ false, 0, 0 }, { learn(1700000005000, { code = "1" }, { corrections = 0 }) })

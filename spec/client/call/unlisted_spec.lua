@@ -35,6 +35,24 @@ describe("a funds password in plain", function()
   end)
 end)
 
+describe("a name that is not known", function()
+  it("is told with all that are, a password in plain among them; an operation may have none", function()
+    local function hint_of(name, of) return select(2, unlisted.take(of or row, {}, name, "1", {})).hint end
+    local params = {}
+    for _, param in ipairs(row.params) do
+      params[#params + 1] = param[1]
+      params[#params + 1] = param.plain
+    end
+    assert.equal("there are " .. table.concat(params, ", "), hint_of "zzz")
+    assert.matches("password, funds_password", hint_of "zzz")
+    assert.matches('did you mean "funds_password"', select(2, unlisted.take(row, {}, "fund_password", "1", {})).message)
+    assert.equal("remove it: this operation has none", hint_of("zzz", operations.by_name["wallet.coins"]))
+    assert.matches('parameter "recvWindow" travels with every operation', select(2, unlisted.take(row, {}, "recvWindow",
+      "1", {})).message)
+    assert.matches("a parameter has no name", select(2, unlisted.take(row, {}, 1, "1", {})).message)
+  end)
+end)
+
 describe("a parameter that no row lists", function()
   it("travels as text, but for an integer and a boolean", function()
     local values, later = {}, setmetatable({}, { __tostring = function() return "7" end })

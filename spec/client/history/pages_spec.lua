@@ -151,6 +151,8 @@ describe("a page", function()
       local records, err = pages.ask(source, 1, 2, page > 0 and page or nil)
       assert.equal(is_senseless, records == nil)
       assert.equal(is_senseless, err ~= nil and type(err) == "table" and err.kind == "decode")
+      local empty = source_of(PAGE, { { data = {}, totalRecords = 0 } }, { strict = true, time = "timestamp" })
+      assert.same({}, (pages.ask(empty, 1, 2, 1)))
     end
   end)
 end)

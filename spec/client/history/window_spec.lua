@@ -117,6 +117,27 @@ describe("a second with many records, of a service that counts in seconds", func
   end)
 end)
 
+describe("the next window", function()
+  it("after one without records is longer by as many times as an answer may show records", function()
+    local records, shown = {}, 10 -- of which three quarters are the goal: 7
+    for i = 1, 300 do records[i] = { txId = ("%04d"):format(i), insertTime = NOW - 3 * DAY + i * 1000 } end
+    local client = client_of(function(_, params)
+      local inside, some = between(records, params, "insertTime"), {}
+      for i = 1, math.min(#inside, shown) do some[i] = inside[i] end
+      return some
+    end)
+    assert.equal(300, #assert(history.each(client, "wallet.deposit_history", { from = NOW - 4 * DAY }):collect()))
+    local last, most = nil, 0
+    for _, params in ipairs(client.asked) do
+      local width = params.endTime - params.startTime - 2000
+      if params.startTime > NOW - 3 * DAY + 310000 then
+        most, last = math.max(most, last and width / last or 0), width
+      end
+    end
+    assert.is_true(most > 6.9 and most < 7.1, most)
+  end)
+end)
+
 describe("an answer of one millisecond that may have been cut", function()
   local function deposits(count)
     local records = {}

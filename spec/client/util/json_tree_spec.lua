@@ -5,6 +5,14 @@ local core = require "purser.core"
 local json_tree = require "purser.client.util.json_tree"
 
 describe("a tree of JSON", function()
+  it("has the type of each node, an empty one's too", function()
+    for text, is in pairs { ["[]"] = "array", ["[1]"] = "array", ["{}"] = "object", ['{"a":1}'] = "object",
+      ['"x"'] = "string", ["1"] = "number", ["true"] = "boolean", null = "null" } do
+      assert.equal(is, json_tree.read(text).type)
+      assert.equal(text, json_tree.write(json_tree.read(text)))
+    end
+  end)
+
   it("is none for what is no JSON", function()
     for _, text in ipairs { "", "{", "[1,]", '{"a"}', '{"a":1,}', "01", "1.", "tru", '"a', '"\\x"', '"\\ud800"',
       '"\\"', '"\255"', '{"\255":1}', "1 2", "nul", "-", '{"a":1 "b":2}', '["\n"]',

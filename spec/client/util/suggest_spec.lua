@@ -19,6 +19,11 @@ describe("an unknown name", function()
     end
   end)
 
+  it("gets one that differs by two letters before a longer one, and a longer one before one of three", function()
+    assert.equal("depozit", suggest.find("deposxt", { "depozit", "deposxt_history" }))
+    assert.equal("deposits_history", suggest.find("deposits", { "dexxxits", "deposits_history" }))
+  end)
+
   it("may be bound to fewer changes", function()
     assert.equal("parallel", suggest.find("paralel", NAMES, 1))
     assert.is_nil(suggest.find("parael", NAMES, 1))

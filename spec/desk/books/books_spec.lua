@@ -5,6 +5,7 @@ local books_world = require "books_world"
 local model = require "purser.desk.books.model"
 local files = require "files"
 local purser = require "purser"
+local record = require "purser.desk.books.record"
 
 describe("purser.desk.books", function()
   after_each(files.remove_kept)
@@ -96,5 +97,153 @@ describe("purser.desk.books", function()
     model.statement = function() return nil + 1 end
     assert.has_error(function() books:statement { from = "2023-01-01", to = "2023-02-01" } end)
     books:close()
+  end)
+
+  it("takes numbers within their bounds, words of a list, and what is left out as it says", function()
+    local world = books_world.new { subs = 0 }
+    for message, options in pairs { ["since_ms"] = { since_ms = -1 }, ["every_ms"] = { every_ms = 999 },
+      [" every_ms"] = { every_ms = 86400001 }, fee = { fee = "somewhere" }, pairs = { pairs = "a" },
+      ["pairs "] = { pairs = { "a b" } }, ["pairs  "] = { pairs = { { "a" } } },
+      ["pairs   "] = { pairs = { { "a", 1 } } },
+      address_coins = { address_coins = "USDT" }, receiver = { receivers = { x = {} } } } do
+      options.sqlite, options.client = files.new_path(), world.client
+      local books, err = purser.books.open(options)
+      assert.is_nil(books)
+      assert.same({ "config", true }, { err.kind, err.message:find(message:match "%S+", 1, true) ~= nil }, err.message)
+    end
+    local plain = books_world.open(world)
+    assert.same({ 180 * 86400000, 60000, nil, "Account", {}, {} }, { plain.since, plain.every, plain.fee, plain.account,
+      plain.address_coins, plain.pairs })
+    assert.equal(world.sim:now(), plain.clock())
+    plain:close()
+    local books = books_world.open(world, { since_ms = 0, every_ms = 1000, fee = "inside", account = "My-1",
+      address_coins = { "USDT" }, addresses = { ["T1:7"] = "desk1", T2 = "Main" } })
+    assert.same({ 0, 1000, "inside", "My-1", { "USDT" } }, { books.since, books.every, books.fee, books.account,
+      books.address_coins })
+    assert.same({ "Sub-desk1", "Main", "" }, { books.by_address { address = "T1", memo = "7" },
+      books.by_address { address = "T2", memo = "9" }, books.by_address { address = "T3" } })
+    books:close()
+  end)
+
+  -- Books with two deposits and a withdrawal, and their ids.
+  local function with_records()
+    local world = books_world.new { subs = 0 }
+    local books = books_world.open(world)
+    for i = 1, 2 do
+      assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = ("%d"):format(i) })
+    end
+    assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
+      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+    assert(books:sync())
+    local ids = {}
+    for row in books:each() do ids[row.entity] = row.rid end
+    return books, ids, world
+  end
+
+  it("keeps a person's word about the record whose id begins so, and about no other", function()
+    local books, ids = with_records()
+    for expected, make in pairs {
+      ["no records begin with the id abc"] = function() return books:outside "abc" end,
+      ["no records begin with the id nil"] = function() return books:outside() end,
+      ["no records begin with the id ABCDEF"] = function() return books:outside "ABCDEF" end,
+      [ids.deposit:sub(1, 12) .. " is a deposit, no withdrawal"] = function()
+        return books:match(ids.deposit:sub(1, 12), ids.deposit)
+      end,
+      [ids.withdrawal .. " is a withdrawal, no deposit"] = function()
+        return books:match(ids.withdrawal, ids.withdrawal)
+      end,
+    } do
+      local done, err = make()
+      assert.is_nil(done)
+      assert.same({ expected, "argument" }, { err.message, err.kind })
+    end
+    books.store:rows("UPDATE purser_books_record SET rid = $1 WHERE rid = $2", ids.withdrawal:sub(1, 6)
+      .. ("0"):rep(58), ids.deposit)
+    local _, err = books:outside(ids.withdrawal:sub(1, 6))
+    assert.equal("several records begin with the id " .. ids.withdrawal:sub(1, 6), err.message)
+    assert.is_true(books:outside(ids.withdrawal:sub(1, 12)))
+    assert.is_true(books:settle(ids.withdrawal, "success"))
+    books.store:rows("UPDATE purser_books_record SET class = 'done'")
+    _, err = books:settle(ids.withdrawal, "failed")
+    assert.equal("the record is final by itself", err.message)
+    local words = {}
+    for i, row in ipairs(books.store:rows "SELECT account, verb, rid, value, at FROM purser_books_word ORDER BY rev") do
+      words[i] = ("%s %s %s %s"):format(row.account, row.verb, row.rid == ids.withdrawal and "w" or "?", row.value)
+      assert.matches("^%d+$", row.at)
+      assert.equal(13, #row.at)
+    end
+    assert.same({ "Account outside w ", "Account settle w success" }, words)
+    books:close()
+  end)
+
+  it("closes a day once, and forward", function()
+    local books, _, world = with_records()
+    world.sim:advance(20 * 86400000)
+    assert.is_true(books:close_before "2023-11-16")
+    for day, message in pairs { ["2023-11-16"] = "it is closed up to 2023-11-16", ["2023-11-15"] =
+      "it is closed up to 2023-11-16", ["2030-01-01"] = "what lies before that day is not over" } do
+      assert.equal(message, select(2, books:close_before(day)).message)
+    end
+    assert.is_true(books:close_before "2023-11-17")
+    books:close()
+  end)
+
+  it("reads those that are due, tells how far it is, and when it is due again", function()
+    local books, _, world = with_records()
+    local seen = {}
+    local function progress(owner, at, of) seen[#seen + 1] = ("%s %d/%d"):format(owner, at, of) end
+    local report = assert(books:sync { due = true, progress = progress })
+    assert.same({ 0, {} }, { report.owners, seen })
+    assert.equal(world.sim:now() + 60000, report.next_due)
+    world.sim:advance(60000)
+    report = assert(books:sync { due = true, progress = progress })
+    assert.same({ 1, { "Main 1/1" } }, { report.owners, seen })
+    assert.equal(1, assert(books:sync()).owners)
+    books:close()
+  end)
+
+  it("takes times as days, times and milliseconds, and no others", function()
+    local books = with_records()
+    for _, time in ipairs { "2023-11-01", 1698796800000, 1698796800000.0 } do
+      assert.equal("1698796800000", select(2, assert(books:statement { from = time, to = "2023-12-01" })).from)
+    end
+    for _, time in ipairs { 999999999999, 1e13, "x", true } do
+      local text, err = books:statement { from = time, to = "2023-12-01" }
+      assert.is_nil(text)
+      assert.matches('" is no time: ', err.message)
+      assert.equal("from", err.parameter)
+    end
+    books:close()
+  end)
+
+  it("makes a statement of four times the records in at most five times the steps, in pages of statements", function()
+    local function cost(n)
+      local books, rows, start = books_world.open(books_world.new { subs = 0 }), {}, 1700000000000
+      local context = { account = "Account", owner = "Main", source = "s", asset = tostring }
+      for i = 1, n do -- each withdrawal goes to the one address at which all deposits come
+        record.add(rows, "withdrawal", { id = "w" .. i, coin = "USDT", amount = ("%d"):format(i % 7 + 1),
+          transactionFee = "1", address = "T1", applyTime = start + i * 1000, status = 7 }, context)
+        record.add(rows, "deposit", { coin = "USDT", amount = ("%d"):format(i % 7 + 1), address = "T1", status = 5,
+          insertTime = start + i * 1000 + 500, txId = "d" .. i }, context)
+      end
+      books.store:write(function(tx, rev)
+        books.store:apply(tx, { rows = rows, source = "s", asked_at = ("%d"):format(start + n * 1000) }, rev)
+      end)
+      local steps, asked, inner = 0, 0, books.store.db.rows
+      books.store.db.rows = function(...)
+        asked = asked + 1
+        return inner(...)
+      end
+      debug.sethook(function() steps = steps + 1 end, "", 1000)
+      assert(books:statement { from = "2023-11-01", to = "2023-12-01", write = function() end })
+      debug.sethook()
+      books:close()
+      return steps, asked
+    end
+    cost(10)
+    local steps, asked = cost(250)
+    local steps4, asked4 = cost(1000)
+    assert.is_true(steps4 <= 5 * steps)
+    assert.is_true(asked4 <= asked + 4) -- a page of 1,000 records and their changes are two
   end)
 end)

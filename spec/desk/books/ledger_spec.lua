@@ -127,4 +127,71 @@ describe("The versions of a record", function()
     assert.truthy((books:statement { from = "2023-11-01", to = "2023-12-01" }))
     books:close()
   end)
+
+  it("are in order of their ids, page by page, and hold what was learned up to a revision", function()
+    local books = books_world.open(books_world.new { subs = 0 })
+    local rows = {}
+    for i = 1, 1001 do
+      records.add(rows, "deposit", { coin = "USDT", amount = ("%d"):format(i), insertTime = NOW + i, address = "T1",
+        status = 5, txId = ("%d"):format(i) }, { account = "Account", owner = "Main", source = "s", asset = tostring })
+    end
+    books.store:write(function(tx, rev)
+      books.store:apply(tx, { rows = rows, source = "s", asked_at = ("%d"):format(NOW) }, rev)
+    end)
+    local found = ledger.at(books, books.store:rev())
+    assert.equal(1001, #found.records)
+    for i = 2, 1001 do assert.is_true(found.records[i - 1].row.rid < found.records[i].row.rid) end
+    assert.equal("Assets:Account:Transit", found.chart.transit)
+    assert.equal(0, #ledger.at(books, "000000000000").records)
+    books:close()
+  end)
+end)
+
+describe("Money to an own address", function()
+  after_each(files.remove_kept)
+
+  -- Returns the account in which a withdrawal to OUTSIDE stands, which the books know as their own or not.
+  local function stands(prepare, options)
+    local world = books_world.new { sim = { seed = 5, key_days = 0, fee = "on_top" } }
+    local books = books_world.open(world, options)
+    assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20", address = OUTSIDE })
+    world.sim:advance(30 * MINUTE)
+    if prepare then prepare(world, books) end
+    assert(books:sync())
+    local account
+    for _, one in ipairs(ledger.at(books, books.store:rev()).records) do
+      for _, leg in ipairs(one.row.entity == "withdrawal" and one.entries[#one.entries].legs or {}) do
+        if leg[3] == "20" then account = leg[1] end
+      end
+    end
+    books:close()
+    return account
+  end
+
+  it("is in Transit: where a deposit came to it, where it is an owner's, or where a person names it", function()
+    assert.equal("Equity:Account:Outside", stands())
+    assert.equal("Assets:Account:Transit", stands(nil, { addresses = { [OUTSIDE] = "Main" } }))
+    assert.equal("Assets:Account:Transit", stands(nil, { addresses = { [OUTSIDE:upper() .. ":"] = "Main" } }))
+    assert.equal("Equity:Account:Outside", stands(nil, { addresses = { [OUTSIDE .. ":7"] = "Main" } }))
+    local function with_address(to, from)
+      return stands(function(_, books)
+        local rows = {}
+        records.add(rows, "address", { coin = "USDT", network = "TRX", address = OUTSIDE }, { account = "Account",
+          owner = "Main", source = "a", asset = tostring, to = to, from = from })
+        books.store:write(function(tx, rev)
+          books.store:apply(tx, { rows = rows, source = "a", asked_at = ("%d"):format(NOW) }, rev)
+        end)
+      end)
+    end
+    assert.equal("Assets:Account:Transit", with_address("Sub-desk1", ""))
+    assert.equal("Equity:Account:Outside", with_address("", "Main")) -- saved, and nobody's of the account
+    assert.equal("Assets:Account:Transit", stands(function(_, books)
+      local rows = {}
+      records.add(rows, "deposit", { coin = "USDT", network = "TRX", address = OUTSIDE, amount = "1", status = 5,
+        insertTime = NOW, txId = "x" }, { account = "Account", owner = "Main", source = "d", asset = tostring })
+      books.store:write(function(tx, rev)
+        books.store:apply(tx, { rows = rows, source = "d", asked_at = ("%d"):format(NOW) }, rev)
+      end)
+    end))
+  end)
 end)

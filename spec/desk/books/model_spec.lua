@@ -4,6 +4,7 @@
 
 local books_world = require "books_world"
 local files = require "files"
+local model = require "purser.desk.books.model"
 local record = require "purser.desk.books.record"
 
 local MINUTE, DAY = 60000, 86400000
@@ -205,6 +206,99 @@ describe("A statement", function()
     world.sim:advance(30 * DAY)
     sync(world, books)
     assert.is_nil(gaps(DECEMBER))
+    books:close()
+  end)
+
+  -- Returns a statement of November of these rows: { entity, record, context }.
+  local function made_of(list, options)
+    local books = books_world.open(books_world.new { subs = 0 }, options)
+    local rows = {}
+    for _, one in ipairs(list) do
+      local context = { account = "Account", owner = "Main", source = "s", asset = tostring,
+        is_own = function() return "" end }
+      for name, value in pairs(one[3] or {}) do context[name] = value end
+      record.add(rows, one[1], one[2], context)
+    end
+    books.store:write(function(tx, rev)
+      books.store:apply(tx, { rows = rows, source = "s", asked_at = "1700000000000" }, rev)
+    end)
+    local _, made = books:statement { from = NOVEMBER.from, to = NOVEMBER.to }
+    books:close()
+    return made
+  end
+
+  local NOW = 1700000000000
+
+  local function deposit_of(more)
+    local fields = { coin = "USDT", amount = "5", insertTime = NOW, status = 5, address = "T1", txId = "a" }
+    for name, value in pairs(more) do fields[name] = value end
+    return { "deposit", fields }
+  end
+
+  it("names what is open, each with why, and nothing that is later than the span", function()
+    local withdrawal = { id = "w", coin = "USDT", amount = "5", applyTime = NOW, status = 7, address = "T1" }
+    local stranger = { "internal_transfer", { tranId = "i", asset = "USDT", amount = "3", timestamp = NOW,
+      status = "SUCCESS", fromAccount = "x", toAccount = "y" } }
+    local call = { state = "open", intent = { id = "j", sent_at = NOW, operation = "wallet.withdraw", account = "x",
+      params = { coin = "USDT", amount = "9", withdrawOrderId = "o1" } } }
+    local function open(...)
+      local list = {}
+      for i, one in ipairs(made_of { ... }.open) do list[i] = one.row.amount .. " " .. one.why end
+      table.sort(list)
+      return list
+    end
+    assert.same({}, open(deposit_of {}))
+    assert.same({ "5 not final: deposit in state PENDING" }, open(deposit_of { status = 4 }))
+    assert.same({ "5 not final: deposit in state PRE_SUCCESS" }, open(deposit_of { status = 9 }))
+    assert.same({ "5 not final: deposit in state 77" }, open(deposit_of { status = 77 }))
+    assert.same({}, open(deposit_of { status = 4, insertTime = NOW + 30 * DAY }))
+    assert.same({ "3 which side is the account's is not known: name the identities" }, open(stranger))
+    assert.same({ "5 whose it is is not known: name the address" }, open {
+      "deposit", deposit_of({})[2], { owner = "" } })
+    assert.same({ "5 1 withdrawals may be its other side", "5 1 withdrawals may be its other side",
+      "5 2 deposits may be its other side" }, open({ "withdrawal", withdrawal }, deposit_of { txId = "b" },
+      deposit_of { txId = "c" }))
+    local waits = "9 the journal has its call of wallet.withdraw (open), and no record shows it yet"
+    assert.same({ waits }, open { "call", call })
+    withdrawal.withdrawOrderId = "o1"
+    withdrawal.address = "T9"
+    assert.same({}, open({ "call", call }, { "withdrawal", withdrawal }))
+    call.intent.params.withdrawOrderId = nil
+    assert.same({ waits }, open({ "call", call }, { "withdrawal", withdrawal }))
+    call.intent.params.withdrawOrderId = "o1"
+    assert.same({ waits }, open({ "call", call }, { "rebate", { asset = "USDT", amount = "1", uid = "o1",
+      time = "20231114", type = "spot" } }))
+  end)
+
+  it("says what went below zero first, what is assumed, and what every account holds", function()
+    local made = made_of { { "withdrawal", { id = "w", coin = "USDT", amount = "5", transactionFee = "1",
+      applyTime = NOW, status = 7, address = "T9" } }, { "withdrawal", { id = "v", coin = "USDT", amount = "2",
+      applyTime = NOW + 1, status = 7, address = "T9" } }, deposit_of { insertTime = NOW + 2 } }
+    assert.equal(1, #made.negative)
+    local lowest = made.negative[1]
+    assert.same({ "Assets:Account:Main:Spot", "USDT", "-6", "w" }, { lowest.account, lowest.asset,
+      tostring(lowest.amount), lowest.entry.row.sid })
+    assert.equal(1, made.assumed)
+    assert.same({ { "Assets:Account:Main:Spot", "USDT", "-3" } }, made.closing)
+    assert.same({ { "Assets:Account:Main:Spot", "USDT", "-3" }, { "Equity:Account:Outside", "USDT", "2" },
+      { "Expenses:Account:Fees:Withdrawal", "USDT", "1" } }, made.all)
+    assert.same({ "Assets:Account:Main:Spot" }, made.unread) -- no balance was read
+    assert.same({ 0, "Account" }, { #made.unexplained, made.account })
+  end)
+
+  it("brings forward what was held, against the opening account, and dates what has no time", function()
+    local books, rows = books_world.open(books_world.new { subs = 0 }), {}
+    record.add(rows, "deposit", deposit_of({ insertTime = NOW - 30 * DAY })[2], { account = "Account", owner = "Main",
+      source = "s", asset = tostring })
+    books.store:write(function(tx, rev)
+      books.store:apply(tx, { rows = rows, source = "s", asked_at = "1700000000000" }, rev)
+    end)
+    local _, made = books:statement { from = NOVEMBER.from, to = NOVEMBER.to }
+    local first = made.entries[1]
+    assert.same({ "brought forward", "", made.from, { { SPOT, "USDT", "5" },
+      { "Equity:Account:Opening", "USDT", "-5" } } }, { first.text, first.rid, first.time, first.legs })
+    assert.equal(1, #made.entries)
+    assert.same({ "no date", "2023-11-14" }, { model.date "", model.date "1700000000000" })
     books:close()
   end)
 end)

@@ -106,7 +106,7 @@ describe("The owners of the books", function()
     send("wallet.withdraw", params)
     world.sim:advance(1)
     send("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }, "x")
-    assert(books:sync())
+    assert.same({}, assert(books:sync()).problems)
     local text = assert(books:statement { from = "2023-11-01", to = "2023-12-01" })
     local withdrawn = "20 Main the journal has its call of wallet.withdraw (open), and no record shows it yet"
     local moved = "5  the journal has its call of wallet.transfer (open), and no record shows it yet"
@@ -139,6 +139,76 @@ describe("The owners of the books", function()
     report = assert(books:sync())
     assert.same({}, report.problems)
     assert.equal(0, #books:gaps())
+    books:close()
+  end)
+
+  it("are known by name, by user id, and by what was named before; a key's own name is an owner, too", function()
+    local world = books_world.new { role = "broker", subs = 2 }
+    local books = books_world.open(world, { keys = { desk1 = world.clients.desk1, other = world.clients.desk2 },
+      identities = { desk2 = "Main" } })
+    local names, clients = {}, {}
+    for i, owner in ipairs(owners.list(books)) do
+      names[i], clients[owner.name] = owner.name .. (owner.sub and " " .. owner.sub or ""), owner.client
+    end
+    assert.same({ "Main", "Sub-desk1 desk1", "Sub-desk2 desk2", "Sub-other other" }, names)
+    assert.same({ Main = world.client, ["Sub-desk1"] = world.clients.desk1, ["Sub-other"] = world.clients.desk2 },
+      clients)
+    assert.same({ "Sub-desk1", "Main" }, { books.is_own "desk1", books.is_own "desk2" })
+    assert.equal("Main", books.is_own(world.main.uid))
+    books:close()
+    books = books_world.open(books_world.new { subs = 1 }) -- a main account's list shows the user id
+    owners.list(books)
+    local row = books.store:rows "SELECT client_id FROM purser_books_sub_account"[1]
+    assert.equal("Sub-desk1", books.is_own(row.client_id))
+    assert.equal("", books.is_own "nobody")
+    books:close()
+  end)
+
+  it("fail as the list of the coins fails, and are due once", function()
+    local err = { message = "down" }
+    local books = { main = { client = { call = function() return nil, err end } } }
+    assert.same({ false, err }, { pcall(owners.asset_of, books, "USDT-TRX") })
+    local world = books_world.new { subs = 0 }
+    books = books_world.open(world)
+    assert(books:sync())
+    local now = world.sim:now()
+    assert.is_false(owners.take_due(books, { name = "Main" }, now) and true or false)
+    now = now + 86400000
+    assert.is_true(owners.take_due(books, { name = "Main" }, now) and true or false)
+    assert.is_false(owners.take_due(books, { name = "Main" }, now) and true or false)
+    books:close()
+  end)
+
+  it("are due after a call of the last day that names them, and pairs need both sides", function()
+    local world = books_world.new { subs = 2 }
+    local journal = assert(purser.journal.open { sqlite = files.new_path() })
+    local books = books_world.open(world, { journal = journal })
+    assert(books:sync())
+    local hot = "SELECT owner || ' ' || (hot_until > '%013d') AS value FROM purser_books_owner ORDER BY owner"
+    local function put(operation, params, ago)
+      assert(journal:begin({ operation = operation, params = params, sent_at = world.sim:now() - (ago or 0),
+        recv_window = 5000, account = world.client:account(), id = operation .. world.sim:now() },
+        purser.operations[operation]))
+    end
+    world.sim:advance(3 * 86400000)
+    local function noted()
+      books.store:rows("UPDATE purser_books_owner SET hot_until = '0000000000000'")
+      owners.note_calls(books, world.sim:now())
+      return table.concat(books_world.column(books, hot:format(world.sim:now())), ", ")
+    end
+    put("sub_account.transfer", { toAccount = "desk1", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+      amount = "1" })
+    assert.equal("Main 1, Sub-desk1 1, Sub-desk2 0", noted())
+    world.sim:advance(1)
+    put("sub_account.create_api_key", { subAccount = "desk2", note = "n", permissions = "SPOT_DEAL_READ" })
+    assert.equal("Main 1, Sub-desk1 0, Sub-desk2 1", noted())
+    world.sim:advance(1)
+    put("sub_account.transfer", { fromAccount = "desk2", fromAccountType = "SPOT", toAccountType = "SPOT",
+      asset = "USDT", amount = "1" }, 86400000)
+    assert.equal("Main 0, Sub-desk1 0, Sub-desk2 0", noted())
+    assert.same({}, books.pairs)
+    assert.equal("Main 0, Sub-desk1 0, Sub-desk2 0", noted()) -- none is noted twice
+    journal:close()
     books:close()
   end)
 end)

@@ -98,4 +98,53 @@ describe("postings.entries", function()
       for _, line in ipairs(shown(fields, {}, "pending")) do assert.falsy(line:find("Main", 1, true), line) end
     end
   end)
+
+  it("dates an entry by when its state counts, never before the entry before, and names its record", function()
+    local list, facts = versions(withdrawal, "pending", "sent", "void"), { inside = false }
+    list[1].booked, list[2].booked, list[3].booked = "5", "3", "7"
+    local entries = postings.entries(list, facts, chart)
+    assert.same({ "5", "5", "7" }, { entries[1].time, entries[2].time, entries[3].time })
+    for i, entry in ipairs(entries) do
+      assert.equal("r", entry.rid)
+      assert.equal(list[i], entry.row)
+      assert.equal(facts, entry.fact)
+      assert.equal(i == 1, entry.is_pending)
+    end
+  end)
+
+  it("leads from one position to the next, account by account and asset by asset", function()
+    local list = versions({ entity = "rebate" }, "done", "done", "void")
+    list[2].amount = "25"
+    local function legs_of(i) return postings.entries(list, {}, chart)[i].legs end
+    assert.same({ { "Assets:A:Rebates", "USDT", "20" }, { "Income:A:Rebates", "USDT", "-20" } }, legs_of(1))
+    assert.same({ { "Assets:A:Rebates", "USDT", "5" }, { "Income:A:Rebates", "USDT", "-5" } }, legs_of(2))
+    assert.same({ { "Assets:A:Rebates", "USDT", "-25" }, { "Income:A:Rebates", "USDT", "25" } }, legs_of(3))
+    local moved = versions({ entity = "conversion", fee = "0.01", got = "0.49", got_asset = "MX" }, "done", "done")
+    moved[2].got = "0.59"
+    assert.same({ { "Assets:A:Main:Spot", "MX", "0.1" }, { "Equity:A:Conversion", "MX", "-0.1" } },
+      postings.entries(moved, {}, chart)[2].legs)
+  end)
+
+  it("books a deposit and a withdrawal of an own address against Transit, and no call", function()
+    assert.same({ "deposit: Assets:Main:Spot 20 USDT, Assets:Transit -20 USDT" },
+      shown({ entity = "deposit", to_owner = "Main" }, { transit = true }, "done"))
+    assert.same({ "deposit not credited any more: Assets:Main:Spot -20 USDT, Equity:Outside 20 USDT" },
+      { shown({ entity = "deposit", to_owner = "Main" }, {}, "done", "pending")[2] })
+    assert.same({}, shown({ entity = "call" }, {}, "done"))
+    assert.same({}, shown(withdrawal, {}, "unreadable"))
+    assert.same({ "internal transfer waits: Assets:Main:Leaving 20 USDT, Assets:Main:Spot -20 USDT",
+      "internal transfer: Assets:Main:Leaving -20 USDT, Assets:Sub-a:Spot 20 USDT" },
+      shown({ entity = "internal_transfer", from_owner = "Main", to_owner = "Sub-a" }, {}, "pending", "done"))
+    assert.same({ "internal transfer: Assets:Sub-a:Spot 20 USDT, Equity:Outside -20 USDT" },
+      shown({ entity = "internal_transfer", to_owner = "Sub-a" }, {}, "done"))
+    assert.is_true(postings.moves "call" and not postings.moves "api_key")
+  end)
+
+  it("has an account for each kind of money", function()
+    assert.same({ "Assets:A:Transit", "Assets:A:Rebates", "Expenses:A:Fees:Withdrawal", "Expenses:A:Fees:Conversion",
+      "Income:A:Rebates", "Equity:A:Opening", "Equity:A:Outside", "Equity:A:Conversion", "Equity:A:Unexplained:Main",
+      "Equity:A:Unexplained:Sub-a-2Db" }, { chart.transit, chart.rebates, chart.withdrawal_fees, chart.conversion_fees,
+      chart.income, chart.opening, chart.outside, chart.conversion, chart.unexplained "Main",
+      chart.unexplained "Sub-a-b" })
+  end)
 end)

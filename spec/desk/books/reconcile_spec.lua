@@ -58,6 +58,34 @@ describe("reconcile.lines", function()
     assert.same({ time(1) .. " opening 100" }, found)
   end)
 
+  it("is a line with what it says, of whom, and against which account", function()
+    local found = reconcile.lines({}, { Main = { reading(1, "USDT=100"), reading(2, "USDT=97") } }, chart)
+    table.sort(found, function(a, b) return a.time < b.time end)
+    local opening, line = found[1], found[2]
+    local spot = chart.owner("Main", "Spot")
+    assert.same({ time(1), "!" .. spot .. " USDT", "opening balance", "Main", "USDT", "100", { { chart.opening, "USDT",
+      "-100" }, { spot, "USDT", "100" } } }, { opening.time, opening.rid, opening.text, opening.owner, opening.asset,
+      tostring(opening.amount), opening.legs })
+    assert.same({ time(2), "~" .. spot .. " USDT", "not explained by any record", "Main", "USDT", "-3", true, time(1),
+      { { chart.unexplained "Main", "USDT", "3" }, { spot, "USDT", "-3" } } }, { line.time, line.rid, line.text,
+      line.owner, line.asset, tostring(line.amount), line.is_unexplained, line.since, line.legs })
+  end)
+
+  it("gives a late record to the reading whose balance moved by its amount, if only one did", function()
+    local function unexplained(amounts, late)
+      local readings = {}
+      for i, amount in ipairs(amounts) do readings[i] = reading(i, amount) end
+      return lines({ entry(1.5, late, { seen = time(4), rev = time(9) }) }, readings)
+    end
+    assert.same({ time(1) .. " opening 100" }, unexplained({ "USDT=100", "USDT=100", "USDT=105" }, "5"))
+    assert.same({ time(1) .. " opening 100", time(2) .. " ? -5", time(3) .. " ? 6" },
+      unexplained({ "USDT=100", "USDT=100", "USDT=106" }, "5"))
+    -- an entry of the revision and time of a reading is known to that reading
+    assert.same({ time(1) .. " opening 95" }, lines({ entry(1, "5") }, { reading(1, "USDT=100") }))
+    assert.same({ time(0.5) .. " opening 93" }, lines({ entry(0.5, "7") }, { reading(1, "USDT=100") }))
+    assert.same({}, (reconcile.lines({ entry(1, "5") }, {}, chart)))
+  end)
+
   it("says when an account last added up", function()
     local _, checks = reconcile.lines({}, { Main = { reading(1, "USDT=100"), reading(2, "USDT=100"),
       reading(3, "USDT=97") } }, chart)
@@ -88,5 +116,22 @@ describe("reconcile.measure_fees", function()
     assert.equal("inside", measured({ "1" }, "0"))
     assert.equal("on top, on top, on top", measured({ "1", "0.5", "0.3" }, "1.8"))
     assert.equal("?, ?", measured({ "1", "0.5" }, "0.5")) -- a trade of 0.5 looks like that
+  end)
+
+  it("measures a sent withdrawal, none that waits, and none where the first balance came later", function()
+    local function fact_of(class, readings)
+      local one = entry(1.5, "-20", { entity = "withdrawal", fee = "1", class = class },
+        { fact = { is_unknown = true } })
+      reconcile.measure_fees({ one }, { Main = readings }, chart)
+      return one.fact.measured, one.fact.is_measured
+    end
+    local both = { reading(1, "USDT=1000"), reading(2, "USDT=979") }
+    assert.same({ false, true }, { fact_of("sent", both) })
+    assert.same({}, { fact_of("pending", both) })
+    assert.same({}, { fact_of("sent", { reading(2, "USDT=979") }) })
+    assert.same({ true, true }, { fact_of("done", { reading(1, "USDT=1000"), reading(2, "USDT=980") }) })
+    local known = entry(1.5, "-20", { entity = "withdrawal", fee = "1" }, { fact = {} })
+    reconcile.measure_fees({ known }, { Main = both }, chart)
+    assert.same({}, known.fact)
   end)
 end)

@@ -126,8 +126,8 @@ describe("A row of the books", function()
       asset = function(coin) return coin == "USDT-TRX" and "USDT" or tostring(coin) end,
       is_own = function(text) return text == "77" and "Sub-a" or "" end }
     local cases = {
-      { "deposit", { coin = "USDT-TRX", network = "TRX", address = "T1", addressTag = "9", amount = "5.0", status = "SUCCESS",
-        insertTime = T, updateTime = T + 1, txId = "0xAB:0" },
+      { "deposit", { coin = "USDT-TRX", network = "TRX", address = "T1", addressTag = "9", amount = "5.0",
+        status = "SUCCESS", insertTime = T, updateTime = T + 1, txId = "0xAB:0" },
         "time=1700000000000 updated=1700000000001 state=5 class=done asset=USDT amount=5 owner=Main to_owner=Main "
           .. "to_place=Spot network=TRX address=T1 memo=9 tx=0xAB:0 identity=1700000000000|USDT|5|t1|9|ab" },
       { "withdrawal", { id = "w1", coin = "USDT-TRX", network = "TRX", address = "T1", memo = "9", amount = "20",

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Rows that are compared with what a list shows: equal ones counted, changes kept, and nothing that an order decides.
 
+local core = require "purser.core"
 local files = require "files"
 local record = require "purser.desk.books.record"
 local stores = require "purser.desk.books.store"
@@ -173,5 +174,92 @@ describe("The store of the books", function()
         assert.truthy(step.detail:find("purser_books_record_time", 1, true), step.detail)
       end
     end
+  end)
+
+  it("tells each change as an event with what was before, one id for what became of a payment", function()
+    local events = {}
+    store.outbox.emit = function(_, _, event) events[#events + 1] = event end
+    store.has_receivers = true
+    show(0, 4)
+    show(1, 5)
+    local first, second = core.decode(events[1].body), core.decode(events[2].body)
+    local rid = first.record.rid
+    assert.same({ "ev_" .. rid .. "_pending", "deposit.new", nil, "4" }, { first.id, first.type, first.before,
+      first.raw.status == 4 and first.record.state })
+    assert.same({ "ev_" .. rid .. "_done", "deposit.changed", { state = "4", class = "pending", amount = "5" } },
+      { second.id, second.type, second.before })
+    assert.same({ rid .. "_2", "deposit.changed", rid, second.record.seen, "000000000002000002" }, { events[2].id,
+      events[2].kind, events[2].subject, events[2].at, events[2].seq })
+    assert.same({ "2", "1700000000000", "5", "Main", "000000000002", "000000000001" }, { second.record.n,
+      second.record.time, second.record.amount, second.record.to_owner, second.record.rev, second.record.first_rev })
+    assert.is_nil(second.record.raw)
+    local list = {}
+    record.add(list, "status", { status = "1" }, { account = "A", owner = "Main", source = "s", to = "Sub-a" })
+    store:write(function(tx, rev) store:apply(tx, { rows = list, source = "s", asked_at = "1700000000000" }, rev) end)
+    assert.matches("^ev_%x+_1$", core.decode(events[3].body).id)
+  end)
+
+  it("keeps of a change what was other before, and dates it", function()
+    show(0, 4)
+    show(1, 5)
+    local kept = core.decode(store:rows "SELECT body FROM purser_books_change"[1].body)
+    assert.same({ state = "4", class = "pending", n = "1", rev = "000000000001", seen = "1700000000000",
+      booked = "1700000000000" }, kept)
+    local row = store:rows "SELECT booked, seen, first_rev, rev FROM purser_books_record"[1]
+    assert.same({ "1700003600000", "1700003600000", "000000000001", "000000000002" }, { row.booked, row.seen,
+      row.first_rev, row.rev })
+    assert.equal("5", (show(-0.5, 4))) -- an older answer changes nothing
+  end)
+
+  it("joins what two lists know of one movement", function()
+    local function take(source, is_own, at_ms)
+      local list = {}
+      record.add(list, "internal_transfer", { tranId = "i", asset = "USDT", amount = "5", timestamp = 1700000000000,
+        status = "SUCCESS", fromAccount = "1", toAccount = "2" }, { account = "A", owner = "Main", source = source,
+        asset = tostring, is_own = function(text) return is_own[text] or "" end })
+      store:write(function(tx, rev)
+        store:apply(tx, { rows = list, source = source, asked_at = ("%d"):format(at_ms) }, rev)
+      end)
+      local row = store:rows "SELECT owner, from_owner, to_owner, source FROM purser_books_record"[1]
+      return ("%s %s>%s %s"):format(row.owner, row.from_owner, row.to_owner, row.source)
+    end
+    assert.equal("Main >Sub-b b", take("b", { ["2"] = "Sub-b" }, 1700000000001))
+    assert.equal("Sub-b >Sub-b b", take("b", { ["2"] = "Sub-b" }, 1700000000001))
+    assert.equal("Sub-a Sub-a>Sub-b b", take("a", { ["1"] = "Sub-a" }, 1700000000002))
+    assert.equal("1", store:rows "SELECT count(*) || '' AS n FROM purser_books_record"[1].n)
+  end)
+
+  it("lets a broker's list name what no better list has", function()
+    local function take(source, owner, at_ms)
+      local list = {}
+      record.add(list, "deposit", { coin = "USDT", address = "T1", amount = "5", insertTime = 1700000000000, status = 5,
+        txId = "ab" }, { account = "A", owner = owner, source = source, asset = tostring })
+      store:write(function(tx, rev)
+        store:apply(tx, { rows = list, source = source, asked_at = ("%d"):format(at_ms) }, rev)
+      end)
+      local row = store:rows "SELECT to_owner, source FROM purser_books_record"[1]
+      return row.to_owner .. " " .. row.source
+    end
+    assert.equal(" A|Main|broker_deposits", take("A|Main|broker_deposits", "", 1700000000001))
+    assert.equal("Sub-a A|Sub-a|deposit", take("A|Sub-a|deposit", "Sub-a", 1700000000002))
+    assert.equal("Sub-a A|Sub-a|deposit", take("A|Main|broker_deposits", "", 1700000000003))
+  end)
+
+  it("says of a batch whether a record may still change, also where none did, and opens no other version", function()
+    local function is_open(state)
+      at = at + 1
+      local batch = { rows = rows(state), source = context.source, asked_at = ("%d"):format(at) }
+      store:write(function(tx, rev) store:apply(tx, batch, rev) end)
+      return batch.is_open or false, batch.changes
+    end
+    assert.same({ true, 1 }, { is_open(4) })
+    assert.same({ true, 0 }, { is_open(4) })
+    assert.same({ false, 1 }, { is_open(5) })
+    assert.same({ false, 0 }, { is_open(5) })
+    local path = files.new_path()
+    local other = assert(stores.open { sqlite = path, client = true })
+    other:rows "UPDATE purser_books_meta SET value = '2' WHERE name = 'version'"
+    other:close()
+    assert.same({ nil, "the books are of another version of Purser" }, { stores.open { sqlite = path } })
   end)
 end)

@@ -23,7 +23,7 @@ local function text_of(format, made)
   return table.concat(parts)
 end
 
--- What each format writes of it, without the remarks of a head; a line that begins with four blanks goes on there. An
+-- The texts of that statement by format, without the remarks of a head; a line that begins with four blanks goes on. An
 -- id of 64 equal digits is ID and the digit.
 local REMARKS = [[
 statement of A from 2023-11-14 to 2023-11-16 (not included), revision 7

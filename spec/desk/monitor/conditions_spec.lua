@@ -31,8 +31,10 @@ describe("a network", function()
 
   it("that is closed or not listed at the first check is told at once", function()
     world.closed = '"TRX"'
-    local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX", "USDT/NONE" } }))
-    assert.same({ "withdrawals of USDT/TRX: nil -> closed", "withdrawals of USDT/NONE: nil -> not listed",
+    local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX", "USDT/Tron(TRC20)", "USDT/trc20",
+      "USDT/NONE" } }))
+    assert.same({ "withdrawals of USDT/TRX: nil -> closed", "withdrawals of USDT/Tron(TRC20): nil -> closed",
+      "withdrawals of USDT/trc20: nil -> closed", "withdrawals of USDT/NONE: nil -> not listed",
       "deposits of USDT/NONE: nil -> not listed" }, told(alerts))
     assert.same({}, told(alerts))
   end)

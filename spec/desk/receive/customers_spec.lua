@@ -2,28 +2,82 @@
 -- The customers' file is taken whole, or not at all.
 
 local customers = require "purser.desk.receive.customers"
+local files = require "files"
+local stores = require "purser.desk.receive.store"
 
 describe("Customers of purser.receive", function()
   local HEAD = "customer,address,memo,coins,least,from,until\n"
+  local store
+  setup(function() store = assert(stores.open { sqlite = files.new_path(), relaxed = true }) end)
+  teardown(function()
+    store:close()
+    files.remove_kept()
+  end)
+
+  -- Puts a file in the place of the one before. Returns true; or nil and why not.
+  local function replace(text)
+    local message
+    local ok = store:write(function(book)
+      local went
+      went, message = customers.replace(book, text)
+      if not went then book.tx:reject "refused" end
+      return true
+    end)
+    return ok, message
+  end
+
+  local function rows() return assert(store:rows "SELECT * FROM purser_receive_customer ORDER BY customer, source") end
+
   for text, message in pairs {
-    ["alice,0xA,1,,,,\nbob,0xa,1,,,,\n"] = "line 3: the address and memo belong to alice at the same time",
-    ["alice,rA,,,,,\nbob,rA,7,,,,\n"] = "line 3: the address stands both with and without a memo",
+    ["alice,0xA,1,,,,\nbob,0xa,1,,,,\n"] = "line 3: 0xa: the address and memo belong to alice at the same time",
+    ["alice,rA,1,,,,\nalice,rA,1,,,,\n"] = "line 3: rA: the address and memo belong to alice at the same time",
+    ["alice,rA,,,,,\nbob,rA,7,,,,\n"] = "line 3: rA: the address stands both with and without a memo",
     ["alice,0x0000000000000000000000000000000000000001,7,,,,\n"] = "line 2: an address like",
+    ["alice,TXYZabcdefghijkmnopqrstuvwxyz12345,7,,,,\n"] = "line 2: an address like",
     ["alice,rA,7,,x,,\n"] = 'line 2: least "x" is no amount',
+    ["alice,rA,7,,-1,,\n"] = 'line 2: least "-1" is no amount',
+    ["alice,rA,7,,,soon,\n"] = 'line 2: "soon" is no time',
     ["alice,rA,7,,,2026-02-01,2026-01-01\n"] = "line 2: until is not later than from",
+    ["alice,rA,7,,,2026-02-01,2026-02-01\n"] = "line 2: until is not later than from",
     [",rA,7,,,,\n"] = "line 2: customer and address must not be empty",
+    ["alice,,7,,,,\n"] = "line 2: customer and address must not be empty",
   } do
-    it("are refused as a whole: " .. message, function()
-      local rows, problem = customers.parse(HEAD .. text)
-      assert.is_nil(rows)
+    it(("are refused as a whole: %s, for %s"):format(message, text:match "^[^\n]*"), function()
+      assert(replace(HEAD .. "old,rOld,,,,,\n"))
+      local ok, problem = replace(HEAD .. text)
+      assert.is_nil(ok)
       assert.equal(message, problem:sub(1, #message))
+      assert.equal("old", rows()[1].customer)
     end)
   end
 
+  it("have columns of these names, customer and address among them", function()
+    for text, message in pairs { ["customer,adress\n"] = 'line 1: there is no column "adress"; give customer,',
+      ["customer,memo\n"] = "line 1: there is no column address", ["address\n"] = "line 1: there is no column customer",
+      [""] = "there is no line" } do
+      local _, problem = replace(text)
+      assert.equal(message, problem:sub(1, #message))
+    end
+  end)
+
   it("may have one address after another, and memos that look alike", function()
-    local rows = assert(customers.parse(HEAD
-      .. "a,rA,007,,,,2026-01-01\nb,rA,007,,,2026-01-01,\nc,rA,7,usdt;usdc,1,,\n"))
-    assert.equal(3, #rows)
-    assert.equal("USDT USDC", rows[3].coins)
+    assert(replace(HEAD .. "a,rA,007,,,,2026-01-01\nb,rA,007,,,2026-01-01,\nc,rA,7,usdt;usdc,1,,\n"))
+    assert.equal(3, #rows())
+    assert.equal("USDT USDC", rows()[3].coins)
+  end)
+
+  it("that were made stay when a file comes, and may stand in it as well", function()
+    local function add(customer, memo)
+      return store:write(function(book)
+        return customers.add(book, assert(customers.row { customer = customer, address = "rM", memo = memo }), "made")
+      end)
+    end
+    assert(replace(HEAD))
+    assert(add("made", "1"))
+    assert(add("made", "1"))
+    assert(replace(HEAD .. "made,rM,1,,,,\nother,rM,2,,,,\n"))
+    assert.equal(2, #rows())
+    local _, problem = replace(HEAD .. "bob,rM,1,,,,\n")
+    assert.equal("line 2: rM: the address and memo belong to made at the same time", problem)
   end)
 end)

@@ -35,3 +35,24 @@ describe("purser.receive", function()
     assert.matches('of the filter "", and this is "BTC"', err.message, 1, true)
   end)
 end)
+
+describe("A preview of what a look would credit", function()
+  after_each(files.remove_kept)
+
+  it("shows the events, and keeps none of them", function()
+    local world = receive_world.new()
+    local _, err = world.receive:preview {}
+    assert.matches("begin` first", err.message)
+    assert(world.receive:begin {})
+    world.deposit "5"
+    world.sim:advance(HOUR)
+    assert.same({}, world.receive:preview())
+    local events = assert(world.receive:preview { customers = world.customers })
+    assert.same({ 1, "credit", "alice" }, { #events, events[1].kind, events[1].row.customer })
+    _, err = world.receive:preview { customers = "customer\nalice\n" }
+    assert.matches("line 1: there is no column address", err.message)
+    assert.same({ {}, {} }, { world.got, world.receive:check() })
+    assert(world.receive:run { customers = world.customers, deadline_ms = 0 })
+    assert.equal(events[1].id, world.got[1].id)
+  end)
+end)

@@ -4,6 +4,7 @@
 
 local files = require "files"
 local histories = require "receive_histories"
+local receive_failures = require "receive_failures"
 local receive_world = require "receive_world"
 local stores = require "purser.desk.receive.store"
 
@@ -27,6 +28,14 @@ describe("Deposits in PostgreSQL", function()
     files.remove_kept()
   end)
 
+  local function drop()
+    local store = assert(stores.open { postgresql = server.options })
+    assert(store:rows("DROP TABLE purser_receive_meta, purser_receive_deposit, purser_receive_trace, "
+      .. "purser_receive_wait, purser_receive_customer, purser_receive_receiver, purser_receive_event, "
+      .. "purser_receive_delivery"))
+    store:close()
+  end
+
   it("are the same deposits as in SQLite, by the same ids, whatever fails", function()
     local here, there = histories.open(), assert(stores.open { postgresql = server.options })
     for _, class in ipairs { "plain", "one", "hard" } do
@@ -43,12 +52,19 @@ describe("Deposits in PostgreSQL", function()
         assert.same(shown[1], shown[2])
       end
     end
-    assert(there:rows("DROP TABLE purser_receive_meta, purser_receive_deposit, purser_receive_trace, "
-      .. "purser_receive_wait, purser_receive_customer, purser_receive_receiver, purser_receive_event, "
-      .. "purser_receive_delivery"))
+    drop()
     here:close()
     there:close()
   end)
+
+  for name, last in pairs { ["any statement is the last one"] = 40,
+    ["the disk is full at any write, and has room for the next one"] = 24 } do
+    it("are neither lost nor doubled where " .. name, function()
+      local failed = receive_failures.at_each_place(receive_failures[name], last, { postgresql = server.options })
+      assert.is_true(failed > last * .6, failed)
+      drop()
+    end)
+  end
 
   it("are read by one process at a time, and credited once", function()
     local options = { postgresql = server.options }

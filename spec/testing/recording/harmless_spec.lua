@@ -9,7 +9,8 @@ local ADDRESS, KEY = "TLongAddressOfSomeone1234567890abcd", "mx0vglAbCdEf123456"
 local members = {
   coin = { { "USDT", "1INCH" }, { ADDRESS, "usdt", "12345678", "TOOLONGCOIN", "A12345" } },
   symbol = { { "BTCUSDT", "ETHBTC", "SOL_USDC" }, { "USDT", "MTIzNDU2", "ODI5NDY1OTI4NDQ1" } },
-  network = { { "Tron(TRC20)", "BNB Smart Chain(BEP20)" }, { "payroll01", "Alice", "" } },
+  network = { { "Tron(TRC20)", "BNB Smart Chain(BEP20)", "AVAX_CCHAIN", "A_LONG_CHAIN" },
+    { "payroll01", "Alice", "", "A_LONGER_CHAIN", "AVAX_CCHAIN1" .. "2" } },
   status = { { "5", "SUCCESS" }, { "123", "alice@mail.example", "" } },
   code = { { "0", "700003", "-1007" }, { "8842117733", "a1" } },
   totalCount = { { "7", "1234567" }, { "12345678", "1.5" } },

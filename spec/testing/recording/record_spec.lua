@@ -68,11 +68,24 @@ describe("a recording", function()
     assert.equal("not_sent connect curl 7", ("%s %s %s"):format(err.outcome, err.phase, err.code))
   end)
 
+  it("has the harmless headers of both sides", function()
+    local kept
+    local recorder = assert(purser.transport.record({ send = function()
+      return { status = 200, body = "{}", headers = "Content-Type: text/html\r\nX-Id: 7\r\n" }
+    end }, { write = function(line) kept = core.decode(line) return true end }))
+    recorder:send { method = "POST", target = "/", headers = { ["Content-Type"] = "application/json", Cookie = "x" } }
+    assert.same({ ["content-type"] = "application/json" }, kept.headers)
+    assert.same({ ["content-type"] = "text/html" }, kept.response_headers)
+  end)
+
   it("has 0 for a status that is none", function()
     local lines = {}
     local statuses = { 200, 999, 0, 1000, -1, "204", "no" }
-    local recorder = assert(purser.transport.record({ send = function() return { status = table.remove(statuses, 1) } end },
-      { write = function(line) lines[#lines + 1] = core.decode(line).status return true end }))
+    local inner = { send = function() return { status = table.remove(statuses, 1) } end }
+    local recorder = assert(purser.transport.record(inner, { write = function(line)
+      lines[#lines + 1] = core.decode(line).status
+      return true
+    end }))
     for _ = 1, 7 do recorder:send { method = "GET", target = "/" } end
     assert.same({ 200, 999, 0, 0, 0, 204, 0 }, lines)
   end)

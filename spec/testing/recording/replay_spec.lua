@@ -85,6 +85,15 @@ describe("a replay", function()
     end
   end)
 
+  it("compares parameters by name, in whatever order they are sent", function()
+    local lines = { '{"v":1,"method":"GET","target":"/x?limit=5&page=2","failure":{}}' }
+    for target, message in pairs { ["/x?page=2&limit=5"] = "the recorded exchange failed",
+      ["/x?limit=2&page=5"] = "no exchange that is left" } do
+      local _, failed = assert(purser.transport.replay(lines)):send { method = "GET", target = target }
+      assert.matches(message, failed.message)
+    end
+  end)
+
   it("has the time of the next exchange that has one, the last one after the end, and else this machine's", function()
     local function line(query) return '{"v":1,"method":"GET","target":"/x' .. query .. '","failure":{}}' end
     local replay = assert(purser.transport.replay { line "?timestamp=1700000000001", line "",

@@ -229,6 +229,10 @@ describe("arming", function()
       message { kind = "reject", opration = "C2" }, 1, true)
     assert.matches('(did you mean "wallet.withdraw"?)',
       message { kind = "reject", operation = "wallet.withdrw" }, 1, true)
+    for _, text in ipairs { "2", "1.0000000000001", "-0.1", "0.123456789012345", "x", "1e-1" } do
+      assert.matches("probability", message { kind = "reset", probability = text }, 1, true)
+    end
+    faults.methods.fault(new(), { kind = "reset", probability = "0." .. ("1"):rep(14) })
     assert.matches("probability is not between 0 and 1", message { kind = "reset", probability = 30 }, 1, true)
     assert.matches('reset option "times" is a table; it must be a whole number from 1',
       message { kind = "reset", times = {} }, 1, true)

@@ -48,7 +48,8 @@ local keys = {
   { "subAccount", MISSING, "730600" }, { "note", MISSING, "730700" }, { "permissions", MISSING, "730701" },
   { "permissions", "EVERYTHING", "730702" }, { "permissions", "SPOT_ACCOUNT_READ,,SPOT_DEAL_READ", "730702" },
   { "subAccount", "unknown01", "140001" }, { "ip", "10.0.0", "730704" }, { "ip", "10.0.0.256", "730704" },
-  { "ip", "a::b::c", "730704" }, { "ip", "host.example", "730704" }, { "ip", "10.0.0.1, 10.0.0.2", "730704" },
+  { "ip", "a::b::c", "730704" }, { "ip", "12345::1", "730704" },
+  { "ip", "host.example", "730704" }, { "ip", "10.0.0.1, 10.0.0.2", "730704" },
 }
 local fifteen = "BTC,ETH,BNB,XRP,XLM,TON,TRX,SOL,DOGE,LTC,ADA,MATIC,SHIB,LINK,UNI"
 

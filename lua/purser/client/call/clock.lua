@@ -1,12 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- The service's time, as far as it is known.
---
--- A client begins with the host's clock. When the service says that a timestamp lies outside of its window (700003),
--- the client asks it for its time, or takes the Date header of that rejection, and from then on counts from there. It
--- counts with the monotonic clock, which nobody sets; the host's clock shows only that something jumped (it was set,
--- or the machine slept), and then the service is asked again before the next request is signed.
---
--- A clock that the user gave is believed to count well: the offset to it is kept, and nothing else.
+-- The service's time. A client begins with the host's clock. After a timestamp outside of the service's window (700003)
+-- the client asks the service for the time, or takes the rejection's Date header, and counts from there with the
+-- monotonic clock. A jump of the host's clock (set by hand, or the machine slept) makes the client ask again before the
+-- next signature. A user's clock is believed to count well: only the offset is kept.
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -27,14 +23,14 @@ Clock.__index = Clock
 function M.new(wall, monotonic)
   local is_hosts = not wall
   if is_hosts then wall, monotonic = core.now_ms, monotonic or core.monotonic_ms end
-  -- `false`, not nil: an absent field is looked for in Clock, too, in every call
+  -- `false`, not nil: each call would look for an absent field in Clock, too
   return setmetatable({
     wall = wall, monotonic = monotonic or false, is_exact = is_hosts and monotonic == core.monotonic_ms,
     offset = false, apart = false, corrections = 0, asking = false,
   }, Clock)
 end
 
---- Returns what is counted with: the monotonic clock where there is one.
+--- Returns the reading of the monotonic clock, or else of the user's clock.
 function Clock:count()
   return (self.monotonic or self.wall)()
 end
@@ -47,8 +43,7 @@ function Clock:now()
   return type(counted) == "number" and counted + offset or counted
 end
 
---- Returns the service's time in epoch ms as an exact integer; or nil, what is wrong with a user's clock, and what to
---- do.
+--- Returns the service's time in epoch ms as an exact integer; or nil, the problem of a user's clock, and what to do.
 ---@return integer|nil now, string|nil problem, string|nil hint
 function Clock:read()
   if self.is_exact then
@@ -61,10 +56,10 @@ function Clock:read()
     .. "gives seconds)"
 end
 
--- The host's clock and the monotonic one may drift apart so far before one of them is said to have jumped.
+-- The longest drift between the host's clock and the monotonic clock that is no jump.
 local JUMP_MS = 1000
 
---- Tells whether the host's clock was set, or the machine slept, since the service's time was learned. Reported once.
+--- Tells, once, whether the host's clock jumped since the service's time was learned.
 function Clock:jumped()
   if not self.offset or not self.monotonic then return false end
   local apart = self.wall() - self.monotonic()
@@ -73,11 +68,11 @@ function Clock:jumped()
   return true
 end
 
--- The service's time may lie so far from the host's. A clock is not wrong by more unless it was never set; and whoever
--- answers in the service's place must not have requests signed for another year.
+-- The farthest believed distance of the service's time from the host's. An impostor must not get requests signed for
+-- another year.
 local FARTHEST_MS = 86400000
 
--- Returns why a time is not believed, or nil.
+-- Returns why a time of the service is not believed, or nil.
 local function doubt(self, time)
   local apart = time - self.wall()
   if math.abs(apart) <= FARTHEST_MS then return nil end
@@ -86,14 +81,14 @@ local function doubt(self, time)
     self.monotonic and "this machine's clock" or "the option clock")
 end
 
--- The service's time was `time` when `counted` was read.
+-- Notes that the service's time was `time` at the reading `counted`.
 local function set(self, time, counted)
   local apart = self.monotonic and self.wall() - self.monotonic() -- a user's clock may raise
   self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
 end
 
---- Learns from the service's own time. `ask()` returns it in epoch ms, or nil and an error: it is taken to be that of
---- the middle of the call. Returns by how much the clock was corrected, or nil and the error.
+--- Learns the time that `ask()` returns (epoch ms, or nil and an error), as the time in the middle of the call. Returns
+--- the correction, or nil and the error.
 ---@param ask fun(): integer|nil, any
 ---@return integer|nil correction_ms, any err
 function Clock:learn(ask)
@@ -124,8 +119,8 @@ local function parse_date(text)
   return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 
---- Learns from a Date header. It counts whole seconds, so the clock is late by one at most, which a request's window
---- bears; it would not bear one that is ahead. Returns true, or nil when there is no such header, or none to believe.
+--- Learns from a Date header, whose whole seconds make the clock late by a second at most: a request's window bears a
+--- late clock, and no early clock. Returns true, or nil without a believed header.
 function Clock:learn_date(text)
   local time = parse_date(text)
   if not time or doubt(self, time) then return nil end

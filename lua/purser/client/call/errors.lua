@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- The one kind of error Purser returns. Its text has one form, `where: what is wrong; what to do [facts]`; each part is
--- a field, so that nothing has to cut a text apart.
+-- Purser's kind of error. The text has the form `where: what is wrong; what to do [facts]`, and each part is a field.
 --
--- `outcome` answers the question that matters after a failed call: did the service execute it?
+-- `outcome` answers the question after a failed call: did the service execute the call?
 --   not_sent  certainly not: no byte of the request left this machine
 --   rejected  no: the service answered with a rejection
---   unknown   perhaps: something was sent, and no answer says what became of it
+--   unknown   perhaps: something was sent, and no answer tells the end
 
 local plain_text = require "purser.client.util.plain_text"
 
@@ -38,28 +37,28 @@ local kinds = {
 }
 local outcomes = { not_sent = true, rejected = true, unknown = true }
 
--- The metatable is one for all errors of the process, so no one who holds an error may reach it.
+-- The metatable of all errors of the process, which no holder of an error may reach.
 local NAME = "purser.error"
 local Error = { __name = NAME, __metatable = NAME }
 
 local getinfo = debug and debug.getinfo -- a host may have no `debug`
 
--- Where this package's files lie, as its functions name them; nil when they were stripped of that.
+-- The folder of this package, as functions name their files; nil for stripped functions.
 local THIS = "client/call/errors.lua"
 local source = getinfo and getinfo(1, "S").source or ""
 local root = source:sub(-#THIS):gsub("\\", "/") == THIS and source:sub(1, -#THIS - 1) or nil
 local command = root and root .. "cli/"
 
--- The caller stands near what made the error; beyond this depth lies a host.
+-- The deepest caller that is looked for.
 local MAX_DEPTH = 100
 
 local function is_below(frame, folder)
   return frame.source:sub(1, #folder) == folder
 end
 
--- Returns "file:line" of the innermost function that is not of this package: the caller's. nil where it is not known
--- (no `debug`, stripped programs), and for the command, whose user wrote no line. Text that was loaded as a program is
--- not quoted: it may hold a secret.
+-- Returns "file:line" of the caller, the innermost function outside of this package; nil where the place is unknown (no
+-- `debug`, stripped programs), and for the command, whose user wrote no line. The text of a loaded program may hold a
+-- secret, and is not quoted.
 local function where()
   for level = 3, root and MAX_DEPTH or 0 do
     local frame = getinfo(level, "Sl")
@@ -115,7 +114,7 @@ function M.argument(parameter, message, hint)
     hint = hint, where = where() }
 end
 
---- Makes the same of a parameter of an operation; `name` is nil where none has one.
+--- Makes the error of a parameter of an operation; `name` may be nil.
 ---@param row table
 ---@param name string|nil
 ---@param message string  completes the sentence `parameter "x" ...`
@@ -127,7 +126,7 @@ function M.parameter(row, name, message, hint)
   return err
 end
 
---- Makes the same of what has to be a client and is none; nil where it is one.
+--- Makes the error of a value in place of a client; nil for a client.
 ---@param client any
 ---@param what string  what needs it, such as "payouts.plan"
 ---@return purser.Error|nil
@@ -136,7 +135,7 @@ function M.no_client(client, what)
   return M.argument(nil, what .. " has no client", "give one that purser.new made")
 end
 
---- Makes the same of an option of a call: of what `option_schema.check` returned, which is nothing when all is well.
+--- Makes the error of an option of a call, from the results of `option_schema.check`; nil without a message.
 ---@param message string|nil
 ---@param option string|nil
 ---@param hint string|nil
@@ -148,7 +147,7 @@ function M.option(message, option, hint)
   return err
 end
 
---- Makes the error of options of which nothing can be made: nothing was sent.
+--- Makes the error of unusable options: nothing was sent.
 ---@param message string
 ---@param hint string|nil
 ---@param option string|nil
@@ -158,7 +157,7 @@ function M.config(message, hint, option)
     where = where() }
 end
 
---- Makes the error of a read whose answer does not show what its records are known by.
+--- Makes the error of a read whose answer does not identify records.
 ---@param operation string
 ---@param message string
 ---@param hint string|nil
@@ -168,8 +167,8 @@ function M.undecodable(operation, message, hint)
     message = message, hint = hint }
 end
 
---- Stands as the metamethod `__call` of what a `for` walks: its next value. It raises the error, because a walk that
---- ended early would look like one that is done.
+--- Returns the next value of a walk, as the metamethod `__call` in a `for`. Raises an error, because a walk that ends
+--- early would look complete.
 ---@param walk table
 ---@return any value
 function M.iterate(walk)
@@ -178,7 +177,7 @@ function M.iterate(walk)
   return value
 end
 
---- Tells whether `value` is an error made here.
+--- Tells whether a value is an error of Purser.
 ---@param value any
 ---@return boolean
 function M.is(value)

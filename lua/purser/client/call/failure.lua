@@ -2,16 +2,15 @@
 -- Errors for answers without a result: a rejection, or an outcome that is unknown.
 --
 --   2xx with an error code      rejected (api)
---   2xx that shows no result    unknown (decode): the service may well have done it
+--   2xx without a result        unknown (decode): the service may have executed the call
 --   4xx                         rejected (api); 408 is unknown
---   4xx without a service code  http: a proxy or firewall answered, before or after the service did, so it is unknown
---                               for all but reads
+--   4xx without a service code  http: a proxy or firewall answered, before or after the service; unknown but for reads
 --   418, 429                    rejected (throttled); unknown where the body shows a result of a write call
---   403 with a page of HTML     throttled: the firewall's "too often"; unknown for all but reads
+--   403 with a page of HTML     throttled: the firewall's "too often"; unknown but for reads
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
--- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code next to
--- the id of a result, are unknown (api). Every text of an answer that ends up in an error is made plain first.
+-- With each status a code of the profile's `unknown_codes` is unknown (api), and so is a code next to the id of a
+-- result of a write call. Texts of an answer are made plain before they enter an error.
 
 local decoders = require "purser.client.call.decoders"
 local errors = require "purser.client.call.errors"
@@ -31,10 +30,10 @@ local function header(headers, name)
   return headers and unwrap.headers(headers)[name]
 end
 
--- An error holds so much of the service's texts.
+-- The longest texts of the service in an error.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
--- Returns a text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
+-- Returns a text of the answer for an error, without the signature of a repeated request.
 local function filled(text, max_bytes)
   if type(text) ~= "string" or text == "" then return nil end
   return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), max_bytes)
@@ -44,8 +43,7 @@ local function message_of(value)
   return filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES)
 end
 
--- Returns the service's own words in an error body: code and message, or nil when the body is not the service's. An
--- empty code is none, and an empty text says nothing.
+-- Returns the service's code and message of an error body; nil for a body of others. Empty codes and texts are none.
 local function code_and_message(body)
   local value = body ~= "" and error_decoder:decode(body)
   if not value or not (value.code or value.msg or value.message) then return nil end
@@ -54,8 +52,8 @@ end
 
 local PAGE_BYTES = 200
 
--- Returns the words of a page of HTML, or the beginning of what is no JSON: who answered says there what is wrong. Nil
--- for what begins as JSON does: it may hold a result.
+-- Returns the words of a page of HTML, or the beginning of a text that is no JSON; nil for a text that begins as JSON
+-- and may hold a result.
 local function words_of(body)
   local first = body:match "^%s*(.)"
   if not first or first == "{" or first == "[" then return nil end
@@ -74,13 +72,13 @@ end
 -- The service's code for too many requests, in the body of an answer with another status.
 local TOO_MANY = "429"
 
--- Tells the page of the service's firewall, which it shows to callers that ask too often.
+-- Tells the page that the service's firewall shows to callers that ask too often.
 local function is_firewall(status, body, headers)
   if status ~= 403 then return false end
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
 end
 
--- Tells whether the body of a rejection shows what a write call would have made. One that has a member twice may.
+-- Tells whether the body of a rejection may show the record of a write call. A body with a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
   local value, _, _, is_repeated = decoders.of(row):decode(body)
@@ -92,14 +90,13 @@ local NO_ERROR = " (this code means success, and the HTTP status does not, so th
 
 local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
 
--- Tells a code that repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
--- whoever asks for it.
+-- Tells a code that repeats the HTTP status, as gateways do, and is unknown to the service. A pause is a rejection by
+-- anybody.
 local function is_gateway_code(status, code)
   return code == tostring(status) and not is_pause(status) and not codes.get(code)
 end
 
--- Returns what an answer with a code proves of a call, and where that is not the code's own meaning, why. A code
--- that proves nothing does so whatever else is there.
+-- Returns the outcome that an answer with a code proves, and the reason where the outcome is not the code's own.
 local function outcome_of(row, profile, status, code, body)
   if profile.unknown_codes[code] then return "unknown", "" end
   if shows_record(row, body) then return "unknown", WITH_RESULT end
@@ -110,12 +107,12 @@ local function outcome_of(row, profile, status, code, body)
   return "rejected", ""
 end
 
--- Tells whether the body of an answer says, next to no code, that the call succeeded.
+-- Tells whether a body without a code claims success.
 local function claims_success(row, body)
   return shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true' ~= nil
 end
 
--- Returns what an answer without a code proves: one of a proxy or a firewall.
+-- Returns the outcome that an answer of a proxy or a firewall proves.
 local function outcome_without_code(row, status, body)
   if status < 400 or status > 499 or status == 408 then return "unknown" end
   if row.effect == "read" then return "rejected" end
@@ -128,7 +125,7 @@ local hint_of_status = {
   [451] = "the service does not serve the place that this comes from",
 }
 
--- Returns what to do about the service's code, or nil. A write call of unknown outcome has its advice.
+-- Returns the cure of a service's code, or nil. A write call of unknown outcome has an advice in place of a cure.
 local function hint_of(row, outcome, code)
   if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
   local known = codes.get(code)
@@ -153,8 +150,7 @@ local function rejection(row, profile, status, code, message, body)
   }
 end
 
--- The longest pause that is believed (s): the service's bans last three days at most, and whoever stands in between may
--- write what it likes.
+-- The longest believed pause (s): the service's bans last three days at most, and a proxy may write anything.
 local MAX_PAUSE_S = 7 * 86400
 
 local function retry_after_of(headers)
@@ -162,7 +158,7 @@ local function retry_after_of(headers)
   return seconds and math.min(#seconds < 10 and tonumber(seconds) or MAX_PAUSE_S, MAX_PAUSE_S)
 end
 
---- Makes the error of an answer whose status is none of success.
+--- Makes the error of an answer with a status of failure.
 ---@return purser.Error
 function M.of_status(row, profile, status, body, headers)
   local code, message = code_and_message(body)
@@ -200,7 +196,7 @@ function M.of_status(row, profile, status, body, headers)
   return errors.new(err)
 end
 
---- Makes the error of an answer that shows no result.
+--- Makes the error of an answer without a result.
 ---@param message string  why not
 ---@param offset integer|nil
 ---@return purser.Error
@@ -211,7 +207,7 @@ function M.undecodable(row, status, message, offset)
   }
 end
 
---- A transport that the user brought gave what no HTTP answer can be. Something was sent, so nothing is certain.
+--- Makes the error of a response that can be no HTTP answer, by a user's transport: something was sent.
 ---@return purser.Error
 function M.no_answer(row)
   return errors.new {
@@ -220,7 +216,7 @@ function M.no_answer(row)
   }
 end
 
---- Makes the error of an answer whose envelope holds an error code.
+--- Makes the error of an answer with an error code in the envelope.
 ---@param value table  the decoded body
 ---@return purser.Error
 function M.of_code(row, profile, status, value, body)
@@ -237,7 +233,7 @@ function M.denied(row, status, value, denied, state)
     state and clean(state, 20) or "") .. (message_of(value) or "the service gave no reason"))
 end
 
---- Makes the error of an answer whose body does not fit the row: an error whose members do not fit is still an error.
+--- Makes the error of a body that does not fit the row. An error with further members is still an error.
 ---@param message string|nil  why it does not
 ---@param offset integer|nil
 ---@return purser.Error

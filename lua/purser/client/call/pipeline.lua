@@ -3,9 +3,8 @@
 --
 --   check -> build -> sign -> send -> decode
 --
--- A write call uses the same stages; write/call.lua runs it. `self` is the inner state of a client
--- throughout; client/build.lua says what it holds. Modules that a first read does not need are loaded at first use,
--- because a short script mostly waits for its modules.
+-- write/call.lua runs a write call through the same stages. `self` is the inner state of a client (client/build.lua).
+-- Modules beyond a first read are loaded at first use, because a short script mostly waits for modules.
 
 local call_options = require "purser.client.call.call_options"
 local core = require "purser.core"
@@ -29,10 +28,10 @@ local M = {}
 --- The options of a call without options.
 M.no_options = {}
 
---- The options of a read that finds out about a payment: it goes with the write calls where it has to wait.
+--- The options of a read that settles a payment: it waits for the rate limit among the write calls.
 M.settles = {}
 
--- Returns where the parameters of a row travel under this profile: the form of the JSON body, or nil for the query.
+-- Returns the form of a row's JSON body under a profile; nil for parameters in the query.
 local function body_form(profile, row)
   if row.body == "object" then return profile.object_body ~= "query" and profile.object_body or nil end
   if row.body == "array" then return profile.array_body ~= "query" and profile.array_body or nil end
@@ -58,7 +57,7 @@ local function layout_for(self, row)
   return layout
 end
 
---- Makes the signer of a key pair, and the headers that go with it. Returns nil, or a message and what to do.
+--- Makes the signer and the headers of a key pair. Returns nil, or a message and what to do.
 function M.use_credentials(self, api_key, secret_key)
   local problem, hint = call_options.check_credentials(api_key, secret_key)
   if problem then return problem, hint end
@@ -73,8 +72,9 @@ function M.use_credentials(self, api_key, secret_key)
   }
 end
 
---- Asks the credentials function again, and makes a signer of what it says: a secret may change under the same key. A
--- client that was closed meanwhile gets none.
+--- Asks the credentials function, and makes a signer of the answer: a secret may change under an equal key. A client
+--- that
+-- the function closed gets no signer.
 function M.refresh_credentials(self)
   local ok, api_key, secret_key = pcall(self._credentials)
   if self._closed then return end
@@ -85,7 +85,7 @@ function M.refresh_credentials(self)
   return M.use_credentials(self, api_key, secret_key)
 end
 
---- Builds and signs one request from checked values. Called again for every attempt, so each has its own timestamp.
+--- Builds and signs the request of one attempt from checked values, with a timestamp of its own.
 function M.build(self, row, layout, values, opts)
   if row.unsigned then
     if self._closed then return nil, setbacks.closed(row) end
@@ -113,7 +113,7 @@ function M.build(self, row, layout, values, opts)
   }
 end
 
--- Nothing of an earlier call or attempt stays behind in a table that is used again.
+-- Clears an `info` of an earlier call.
 local function clear_info(info)
   info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
   info.repeated = nil
@@ -169,8 +169,8 @@ end
 ---@field watch table|false set to what reports the attempt to the hook `after`
 ---@field verify fun(self, value: any, err: purser.Error|nil, response: table): any, purser.Error|nil  notes the end
 
--- Sends a request and reads its answer: `result | nil, err`, and the response. `sending` is that of a write call,
--- `values` are those of a read call.
+-- Sends a request and reads the answer: `result | nil, err`, and the response. A write call has `sending`, a read call
+-- has `values`.
 local function exchange(self, row, request, sending, values)
   if self._closed then return nil, setbacks.closed(row) end -- by the hook, or during the pause before this attempt
   if sending then
@@ -230,7 +230,7 @@ function M.next_request(self, row, layout, values, opts)
   return nil, err
 end
 
--- Returns why a list of deposit addresses is not the answer to what was asked; nil where nothing is wrong.
+-- Returns why a list of deposit addresses answers another question; or nil.
 local function foreign_address(row, params, value)
   local is_addresses = row.result and row.result.list == "deposit_address" and params and params.coin
   for _, shown in ipairs(is_addresses and value or {}) do
@@ -239,8 +239,8 @@ local function foreign_address(row, params, value)
   end
 end
 
---- Runs a read call: the whole pipeline. It is retried as the retry policy says. A write call begins in
---- write/call.lua, which never sends it twice; write/run.lua chooses.
+--- Runs a read call through all stages, with the attempts of the retry policy. write/call.lua runs a write call, which
+--- is never sent twice.
 ---param verify nil|fun(row: table, response: table, value: any): any, purser.Error|nil  judges each result
 function M.run(self, row, params, opts, verify)
   if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.call takes it", 2) end

@@ -21,7 +21,7 @@ local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms =
 --- what to do when they make no sense.
 ---@param options purser.RetryOptions|false|nil
 function M.policy(options)
-  if options == false then return { attempts = 1, base_ms = 1, max_ms = 1, deadline_ms = 0 } end
+  if options == false then return { attempts = 1 } end
   local policy = {}
   for name, value in pairs(defaults) do policy[name] = value end
   if options == nil then return policy end

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A call that does not simply go: it waits for the rate limit, sets a wrong clock right, and ends by an error
--- of one of its stages. Loaded with the first such call.
+-- Setbacks of a call: waits for the rate limit, a wrong clock, errors of the stages. Loaded with the first setback.
 
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
@@ -15,7 +14,7 @@ local M = {}
 
 ------------------------------------------------------------------------------------------------ errors of the stages
 
---- Makes the error of a call of a client that was closed.
+--- Makes the error of a call of a closed client.
 function M.closed(row)
   return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed", hint = "make another",
     operation = row.full_name }
@@ -23,8 +22,7 @@ end
 
 local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
 
---- Makes the error of a transport, which may be the user's own: whatever it says besides a plain `not_sent`, the
---- outcome is unknown.
+--- Makes the error of a transport, perhaps a user's own: the outcome is unknown unless the transport says `not_sent`.
 function M.transport(row, failure)
   if type(failure) ~= "table" then failure = { message = failure } end
   local kind = transport_kinds[failure.kind] and failure.kind or "transport"
@@ -37,19 +35,19 @@ function M.transport(row, failure)
   }
 end
 
---- Tells an answer that may be one to another request, or not the service's: only its own rejections are sure to be.
+--- Tells an answer that may belong to another request or to a proxy. The service's own rejections are certain.
 function M.is_doubtful(err)
   return err.outcome == "unknown" or err.kind ~= "api" and (err.kind ~= "throttled" or err.http_status == 403)
 end
 
---- Makes the error of a write call in a child that was forked off by its hook: both processes have the request.
+--- Makes the error of a write call in a child that a hook forked off: both processes have the request.
 function M.forked(row)
   return errors.new { kind = "transport", outcome = "unknown", phase = "send", operation = row.full_name,
     message = "this process was forked off during the call, which is left to its parent" }
 end
 
---- Makes the error of a call that the rate limit does not let go, and why; after `ms` it may be repeated. 0: no pause
---- helps, because the store cannot be used.
+--- Makes the error of a call that the rate limit stops. After `ms` the call may be repeated; 0: no pause helps, because
+--- the store cannot be used.
 function M.no_room(row, why, ms)
   return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
     retry_after = ms > 0 and math.ceil(ms / 1000) or nil, message = why,
@@ -64,7 +62,7 @@ function M.pause(self, ms)
   schedule.sleep(math.ceil(ms))
 end
 
---- Waits until the rate limit has room for a call. The hook `wait` reports it, and meanwhile room_ms.
+--- Waits until the rate limit has room for a call. The hook `wait` and `room_ms` report the wait.
 function M.wait_for_room(self, ms, row, info)
   local entry = { ends = self._rate_limit.now() + ms }
   self._waits = self._waits or setmetatable({}, { __mode = "k" })
@@ -74,7 +72,7 @@ function M.wait_for_room(self, ms, row, info)
   self._waits[entry] = nil
 end
 
---- Returns in how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
+--- Returns the milliseconds until the rate limit has room for the next waiting call; nil without a waiting call.
 ---@return integer|nil ms
 function M.room_ms(self)
   local first, now = nil, self._waits and self._rate_limit.now()
@@ -85,14 +83,14 @@ function M.room_ms(self)
   return first
 end
 
---- Gives back what a request took of the rate limit: it was certainly not sent.
+--- Gives back the weight of a request that was certainly not sent.
 function M.give_back(self, request)
   if request.takes then self._rate_limit:give_back(request.takes, request.taken_at) end
   request.takes = nil
 end
 
--- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the
--- rejection says why it did not.
+-- Learns the service's time from the service's answer, or else from a rejection's Date header. Returns whether the
+-- clock was corrected; the rejection says why not.
 local function correct_clock(self, run, err)
   local correction, problem = self._clock:learn(function()
     return run(self, unsigned.rows.server_time)
@@ -104,8 +102,8 @@ local function correct_clock(self, run, err)
   return false
 end
 
--- A burst of calls finds out together that the clock is wrong: one asks, the others wait for it. A request that was
--- stamped before the clock was last set right says nothing about it.
+-- Corrects the clock once for a burst of calls: one call asks, the others wait. A request that was stamped before the
+-- last correction tells nothing.
 local function correct_clock_once(self, run, err, request)
   local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
@@ -117,8 +115,8 @@ local function correct_clock_once(self, run, err, request)
   return corrected
 end
 
---- Learns from a failure before anything else is done: how long the service wants to be left alone, and that the clock
---- is wrong, which is set right once a call: `run` asks the service for its time. Returns whether it was.
+--- Learns from a failure: the pause that the service asks for, and a wrong clock, which is corrected once in a call
+--- (`run` asks the service for the time). Returns whether the clock was corrected.
 function M.learn(self, run, err, request, corrected)
   if self._rate_limit then
     local ms = self._rate_limit:learn(err)
@@ -132,7 +130,7 @@ function M.learn(self, run, err, request, corrected)
   return err.clock_corrected
 end
 
---- Sets the clock right before a signed call where it was set meanwhile.
+--- Corrects a clock that jumped, before a signed call.
 function M.attend_clock(self, run, row)
   if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self, run) end
 end

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- The last stage: from an answer to a result. The C decoder types the members by the row's shape (decoders.lua); this
--- file takes the result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a
--- member that is one; a record has the member that proves it (record.lua). What shows less is none. A read gives what
--- is there, whatever stands beside it and though a member comes twice (then its last value counts); who concludes from
--- what is missing asks M.beside and M.counts for the rest. A list with nothing around it needs none of this.
+-- The last stage: from a decoded answer to a result, without the envelope. decoders.lua types the members by the row's
+-- shape. An answer has to show a result: an array for a list, and for a record the member that proves a record
+-- (record.lua). A read takes the last of two equal members, and ignores members beside the result: M.beside and
+-- M.counts have those for conclusions from missing records.
 
 local core = require "purser.core"
 local decoders = require "purser.client.call.decoders"
@@ -12,7 +11,7 @@ local records = lazy "purser.client.call.record"
 
 local M = {}
 
--- Notes on results beside what they show: `beside` (members), `status` (where it was not 200), `is_lone`.
+-- Notes on results: `beside` (members beside the result), `status` (other than 200), `is_lone`.
 local notes = setmetatable({}, { __mode = "k" })
 
 local function note(answer, word, value)
@@ -20,8 +19,8 @@ local function note(answer, word, value)
   notes[answer][word] = value
 end
 
---- Returns what stood beside the records of an answer, by name: totals, an error, a next cursor ... Of a list
---- without an envelope it is empty. Also returns the HTTP status where that was not 200.
+--- Returns the members beside the records of an answer: totals, an error, a next cursor ... Also returns an HTTP status
+--- other than 200.
 ---@param answer table  what a read operation returned
 ---@return table<string, any> members, integer|nil status
 function M.beside(answer)
@@ -29,8 +28,8 @@ function M.beside(answer)
   return known.beside or {}, known.status
 end
 
---- Returns what an answer says of the whole list: how many records there are, how many pages, and a number of which
---- sources disagree whether it counts records or pages. Each is nil where nothing is said, and of any type.
+--- Returns an answer's counts of the whole list, of any type: the records, the pages, and a number that counts records
+--- in some sources and pages in others.
 ---@param row table
 ---@param answer table
 ---@return any records, any pages, any either
@@ -40,16 +39,15 @@ function M.counts(row, answer)
   return of.records, of.pages, of.either
 end
 
---- Tells whether one record came where a list belongs: there may be others, so nothing may be concluded from one that
---- this list lacks.
+--- Tells whether one record came in place of a list: further records may exist.
 ---@param list table
 ---@return boolean
 function M.is_lone(list)
   return notes[list] ~= nil and notes[list].is_lone == true
 end
 
--- Notes what stands beside the records of `answer` in the wrappers around them, the innermost last. A note must not
--- hold what it is of, so it leaves out what carries the records.
+-- Notes the members beside the records of `answer` in the wrappers, the innermost last. A note must not hold the noted
+-- answer, and leaves out the carriers of records.
 local function note_beside(result, answer, ...)
   local beside, carries = {}, { rows = true }
   for _, name in ipairs(decoders.carriers_of(result)) do carries[name] = true end
@@ -61,7 +59,7 @@ local function note_beside(result, answer, ...)
   if next(beside) ~= nil then note(answer, "beside", beside) end
 end
 
--- Returns where in the answer its list is: the list, the object that holds it, and the names that lead to it.
+-- Returns the list of an answer, the object around the list, and the names that lead to the list.
 local function find_list(result, value)
   if value[1] ~= nil then return value, {}, "" end
   local data, from = value.data, result.wrappers and result.wrappers[1]
@@ -74,8 +72,8 @@ local function find_list(result, value)
   return value, {}, ""
 end
 
--- Decoders that fail unless there is an array at the end of `path`, by path. An empty object and an empty array are the
--- same table, so an answer with an empty list is read by one of these as well.
+-- Decoders by path that fail without an array at the end of the path. An empty object and an empty array decode to
+-- equal tables: these decoders tell an empty list.
 local array_decoders = {}
 
 local function shows_array(body, path)
@@ -93,11 +91,11 @@ local function shows_array(body, path)
   return decoder:decode(body) ~= nil
 end
 
--- Members next to a list that may say how many records there are, whether or not the row knows it.
+-- Members beside a list that may count the records, known to the row or not.
 local TOTALS = { "totalCount", "total", "totalRecords" }
 
--- Returns why an answer without records is no empty list: on the first page a total says that there are some. One page
--- of none is none.
+-- Returns why an answer without records is no empty list: the total on the first page names records. A total of one
+-- page may be one empty page.
 local function contradiction(result, count, holder, page)
   for _, name in ipairs(count == 0 and page <= 1 and TOTALS or {}) do
     local total, least = tonumber(holder[name]), result.counts and result.counts[name] == "either" and 2 or 1
@@ -105,7 +103,7 @@ local function contradiction(result, count, holder, page)
   end
 end
 
--- Returns the list of the one record that came in place of an array, where the row knows that form; or nil.
+-- Returns a list of the record that came in place of an array, where the row knows the form; or nil.
 local function list_of_one(result, value)
   local lone = result.lone and value.data
   return lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S" and { lone } or nil
@@ -157,7 +155,7 @@ function take.rows(result, value, answer)
   return strip_envelope(page)
 end
 
---- Takes the result out of a decoded answer: result, or nil and what is missing.
+--- Returns the result of a decoded answer; or nil and the missing part.
 ---@param row table
 ---@param value table   the decoded body
 ---@param body string   what it was decoded from

@@ -3,10 +3,9 @@
 --
 --   purser1;<operation>;<time>;<hash>,<hash>,...
 --
--- Everything up to and with <time> has been delivered, and of what comes after it the records with these hashes. There
--- are such records because more than one may have a millisecond, and because what is younger than `late_arrival_ms` is
--- asked for once more by the next walk: a record may show up late. Their number is small: they are of one millisecond,
--- or of the last minute. A hash is that of a record's key: a text that distinguishes it from others of its history.
+-- All records up to and with <time> were delivered, and later records with the given hashes: a millisecond may have
+-- several records, and the next walk asks again for the last `late_arrival_ms`, as a record may show up late. A hash is
+-- made of the record's key, a text that distinguishes the record within the history.
 
 local digest = require "purser.client.util.digest"
 local names_of = require "purser.client.util.names_of"
@@ -15,7 +14,7 @@ local M = {}
 
 ---------------------------------------------------------------------------------------------------------------- keys
 
--- Returns a text of any plain value; equal values have equal texts.
+-- Returns a text of a plain value; equal values have equal texts.
 local function text_of(value)
   if type(value) ~= "table" then return tostring(value) end
   local parts = {}
@@ -23,7 +22,7 @@ local function text_of(value)
   return "{" .. table.concat(parts, "\31") .. "}"
 end
 
--- Members that distinguish payments. None changes while a record stays in a history.
+-- Members that distinguish payments and never change within a history.
 local CONTENT = { "clientTranId", "withdrawOrderId", "asset", "coin", "amount", "address", "fromAccountType",
   "toAccountType", "fromAccount", "toAccount" }
 
@@ -33,9 +32,9 @@ local function content_of(record, time_member)
   return table.concat(parts, "\30")
 end
 
---- Returns the function that gives a record's key: where it has an id, that and what distinguishes payments, because
---- two may be shown with one id; else what never changes about it, else all of it. It also returns whether the key has
---- an id, so that two records of it are the same one.
+--- Returns a function of a record that returns the record's key, and whether the key has an id: then equal keys are one
+--- record. The key is the id with the members that distinguish payments, as two payments may have one id; without an id
+--- the members that never change; else all members.
 ---@param paging table
 ---@return fun(record: table): string, boolean
 function M.key_of(paging)
@@ -53,7 +52,7 @@ end
 
 local DIGITS = 16
 
---- Returns what a cursor keeps of a key: enough to know it again.
+--- Returns the hash of a key in a cursor.
 function M.digest(key)
   return digest.of(key):sub(1, DIGITS)
 end
@@ -63,11 +62,11 @@ end
 local Tail = {}
 Tail.__index = Tail
 
---- Returns what a walk remembers for its cursor.
+--- Returns the memory of a walk for the walk's cursor.
 ---@param operation string
----@param time integer  everything up to and with this time has been delivered
----@param known table<string, integer>|nil  hashes of records after it that an earlier walk delivered, and how often
----@param late_arrival_ms integer           how far after it these records lie at most
+---@param time integer  all records up to and with this time were delivered
+---@param known table<string, integer>|nil  hashes of later records that an earlier walk delivered, with counts
+---@param late_arrival_ms integer           the farthest of those records from `time`
 function M.new(operation, time, known, late_arrival_ms)
   return setmetatable({
     operation = operation, time = time, known = known or {}, known_to = time + late_arrival_ms,
@@ -85,14 +84,14 @@ function Tail:pass(key)
   return false
 end
 
---- A record was delivered. `complete_to`: nothing up to and with this time will show up late.
+--- Notes a delivered record. No record up to and with `complete_to` shows up late.
 function Tail:add(time, key, complete_to)
   self.last = self.last + 1
   self.times[self.last], self.keys[self.last] = time, key
   self:advance(math.min(time - 1, complete_to))
 end
 
---- Everything up to and with `time` has been delivered and will not be asked for again.
+--- Notes that all records up to and with `time` were delivered and are not asked for again.
 function Tail:advance(time)
   if time > self.time then self.time = time end
   while self.first <= self.last and self.times[self.first] <= self.time do
@@ -101,8 +100,8 @@ function Tail:advance(time)
   end
 end
 
---- The walk is at its end, and everything up to and with `time` is complete. What an earlier walk delivered and this
---- one did not meet may lie after that: it stays known until a walk gets beyond it.
+--- Notes the end of a walk that is complete up to and with `time`. Records of an earlier walk that this walk did not
+--- meet stay known until a walk ends after them.
 function Tail:finish(time)
   if time >= self.known_to then self.known = {} end
   self:advance(time)
@@ -117,7 +116,7 @@ function Tail:text()
   return ("purser1;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
 end
 
---- Reads a cursor. Returns its time and what an earlier walk delivered after it; or nil and a message.
+--- Reads a cursor. Returns the time and the hashes of later records that were delivered; or nil and a message.
 ---@param text any
 ---@param operation string
 ---@return integer|nil time, table<string, integer>|string known

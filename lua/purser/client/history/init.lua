@@ -11,8 +11,7 @@
 --
 --     for deposit in client.wallet:each_deposit { coin = "USDT", from = start } do ... end
 --
--- In a `for` a failure raises, because an iterator that ended early would look like one that is done. Where that does
--- not suit:
+-- A failure raises in a `for`, because an iterator that ends early looks complete. Without raising:
 --
 --     local walk = client.wallet:each_deposit { from = start, cursor = saved }
 --     local record, err = walk:next()   -- nil without err: the end. After an error, next() retries where it was.
@@ -30,19 +29,19 @@ local walk_params = lazy "purser.client.history.params"
 
 local M = {}
 
--- After a window with little in it the next may be this many times as long, and after one with too much as short.
+-- The most times that a window is longer or shorter than the previous window.
 local STRIDE = 16
 
 ---@class purser.Walk
 ---@overload fun(): any
----@field from integer|nil  epoch ms of the first record that is asked for
+---@field from integer|nil  epoch ms of the first requested record
 ---@field to integer|nil    and of the last
 local Walk = { __name = "purser.walk" }
 Walk.__index = Walk
 
 -------------------------------------------------------------------------------------------------- windows of time
 
--- Takes the next window, cut to the width that was learned; nil at the end. (The queue's front is at its end.)
+-- Takes the next window, cut to the learned width; nil at the end. (The queue's front is at its end.)
 local function take_window(self)
   local queue = self.queue
   local window = table.remove(queue)
@@ -59,10 +58,10 @@ local function learn_width(self, window, found)
   local span, goal = window.last - window.first + 1, self.goal
   local width
   if found.records then
-    width = math.floor(span * math.min(STRIDE, goal / found.count))
+    width = math.floor(span * math.min(STRIDE, goal / math.max(1, found.count)))
     if width < self.width and span < self.width / 2 then return end
   else
-    -- The records that came show how dense it is; a total shows it better.
+    -- the shown records tell the density; a total tells more
     width = found.total and span * goal / found.total or found.span * goal / math.max(1, found.count)
     width = math.min(math.floor(math.max(width, span / STRIDE)), span - 1)
   end
@@ -71,8 +70,8 @@ end
 
 local READINGS = 3 -- at most, of a window during which the clock was set back
 
--- Reads a window, and notes when it did. A clock that a rejection (700003) sets back while the window is read was ahead
--- when the reading began: what the service shows up to that time is not complete.
+-- Reads a window, and notes the time. A clock that a rejection (700003) sets back during the reading was ahead before:
+-- records up to the noted time are not complete then.
 local function read_window(self, window)
   local found, err
   for _ = 1, READINGS do
@@ -85,7 +84,7 @@ local function read_window(self, window)
   return found, err
 end
 
--- Puts a window that holds too much back, in two parts.
+-- Puts a window that holds too much back as two windows.
 local function divide(self, window, found)
   for _, part in ipairs { { found.at + 1, window.last }, { window.first, found.at } } do
     self.queue[#self.queue + 1] = { first = part[1], last = part[2], expected = found.expected,
@@ -93,14 +92,13 @@ local function divide(self, window, found)
   end
 end
 
--- A window is delivered. What was read less than `late_arrival_ms` after its time may lack records that show up late,
--- so the cursor stays before it, whatever is read later.
+-- Notes a delivered window. Records may show up until `late_arrival_ms` after their time: the cursor stays before that.
 local function mark_complete(self, window)
   if self.through <= self.complete_to then self.complete_to = window.read_at - self.late_arrival_ms end
   self.through = window.last
 end
 
--- Reads on. Returns true when there is something to deliver or to go on with; nil at the end; nil and an error.
+-- Reads the next window. Returns true before the end; nil at the end; nil and an error.
 local function read_on(self)
   local window = take_window(self)
   if not window then
@@ -118,7 +116,7 @@ local function read_on(self)
   return true
 end
 
--- Returns the next record after the cursor the walk began with.
+-- Returns the next record after the cursor that the walk began with.
 local function next_in_time(self)
   while true do
     self.at = self.at + 1
@@ -135,8 +133,7 @@ local function next_in_time(self)
   end
 end
 
--- Returns the next record of a list, which is read whole before the first. What it shows that makes it no list stays an
--- error.
+-- Returns the next record of a list, which is read whole before the first record. The error of a senseless list stays.
 local function next_in_list(self)
   if not self.is_read then
     local records, err = turn.list(self.source, self.from, self.to)
@@ -152,7 +149,7 @@ end
 
 ---------------------------------------------------------------------------------------------------- what users call
 
---- Returns the next record; nil at the end; nil and an error. Called again after an error it retries.
+--- Returns the next record; nil at the end; nil and an error. A further call after an error retries.
 ---@return any record, purser.Error|nil err
 function Walk:next()
   if self.problem then return nil, self.problem end
@@ -162,7 +159,7 @@ end
 
 Walk.__call = errors.iterate
 
---- Returns everything that is left, as a list; or nil and an error.
+--- Returns all further records as a list; or nil and an error.
 ---@return any[]|nil records, purser.Error|nil err
 function Walk:collect()
   local list = {}
@@ -245,16 +242,13 @@ end
 -- The lists without pages are of API keys and of addresses.
 local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 
---- Makes a whole reading: a walk for who concludes from a record that is missing (purser.write). Besides all that a
---- walk does:
----   * whatever stands beside a list, its records are delivered; where a total, a number of pages or the pages
----     themselves do not show that these are all, `walk.source.incomplete` says why once the walk has ended (nil: they
----     are all). purser.call.unwrap.beside has the other members that stood beside one answer, and its status
----   * an answer that makes no sense is an error: a record without a sensible time, an empty first page whose total
----     names records
----   * records that come while pages are turned may be missing, so a busy history can be read all the same
----   * records from another time than was asked for are delivered, and times that lie ahead may be asked for
----   * an operation that shows all it has in one answer can be walked, too
+--- Makes a strict reading: a walk for conclusions from a missing record (purser.write). Beyond a walk:
+---   * all records are delivered; at the end `walk.source.incomplete` says why records may be missing (nil: none is),
+---     by the total, the number of pages and the pages. purser.client.call.unwrap.beside has further members
+---   * a senseless answer is an error: a record without a sensible time, an empty first page whose total names records
+---   * records that arrive during the reading may be missing, so that a busy history can be read
+---   * records of other times are delivered, and times ahead of the clock may be requested
+---   * an operation without pages can be walked
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param row table
 ---@param params table      the operation's own parameters

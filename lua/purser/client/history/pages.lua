@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- One page of a history or list, as the records that are requested of it and what the service says of the whole.
+-- One page of a history or list: the requested records, and the service's counts of the whole list.
 
 local errors = require "purser.client.call.errors"
 local parameters = require "purser.client.operations.parameters"
@@ -7,7 +7,7 @@ local unwrap = require "purser.client.call.unwrap"
 
 local M = {}
 
--- No service shows fewer records at once than this.
+-- The fewest records that a service shows at once.
 M.FEWEST_SHOWN = 10
 
 ---@class purser.history.source
@@ -15,16 +15,16 @@ M.FEWEST_SHOWN = 10
 ---@field now fun(): integer
 ---@field row table
 ---@field paging table
----@field params table          what every request carries
----@field keep fun(record: table): boolean   filters that are applied here
+---@field params table          of each request
+---@field keep fun(record: table): boolean   filters of this side
 ---@field key fun(record: table): string, boolean
----@field size integer|nil       how many records the service shows at once, once it showed fewer than it was asked for
----@field shown integer|nil      the most records that one answer has shown
----@field strict boolean|nil    for who concludes from a record that is missing: see history.strict
----@field incomplete string|nil strict: why nothing shows that the records are all there are
----@field time string|nil       the member that holds a record's time; strict: also where there are no windows
+---@field size integer|nil       the records that the service shows at once, where it shows fewer than requested
+---@field shown integer|nil      the longest answer so far
+---@field strict boolean|nil    for conclusions from a missing record: see history.strict
+---@field incomplete string|nil strict: why the records may be incomplete
+---@field time string|nil       the member with a record's time; strict: also without windows
 
--- Returns what a filter that is applied here compares: a state is a number or its name, in parameters and in records.
+-- Returns the text that a filter compares. Parameters and records have states by number or by name.
 local function plain(param, value)
   local states = param and param.choices and parameters.choices[param.choices]
   for number, name in ipairs(states or {}) do
@@ -33,9 +33,9 @@ local function plain(param, value)
   return tostring(value)
 end
 
---- Splits the user's parameters: what every request carries, and a filter for what is better applied here. A filter by
---- something that changes moves records from page to page while they are turned, and one would be missed. Returns both
---- and the name of a parameter that is applied here; or nil, a message, the name of the parameter and what to do.
+--- Splits the user's parameters into those of each request and a filter of this side: a service's filter by a state
+--- that changes would move records between pages. Returns both, and the name of the parameter that is filtered here; or
+--- nil, a message, the name of the parameter and what to do.
 function M.split(row, params)
   local sent, requested, here = {}, {}, nil
   for name, value in pairs(params) do sent[name] = value end
@@ -63,7 +63,7 @@ local function open(source, answer, size)
   return form.page and answer.data or form.rows and answer.rows or answer, total or either, page_count, either ~= nil
 end
 
---- Makes the error of a history that cannot be read to its end.
+--- Makes the error of a history without a readable end.
 ---@param source purser.history.source
 ---@param message string
 function M.failed(source, message)
@@ -71,19 +71,19 @@ function M.failed(source, message)
     message = message }
 end
 
---- Makes the error of an answer that makes no sense, so that it does not pass for one that lacks a record.
+--- Makes the error of a senseless answer, which is no proof of a missing record.
 ---@param source purser.history.source
 function M.senseless(source)
   return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")
 end
 
--- Returns whether this can be a record's time in epoch milliseconds. Of a list without windows it may be missing.
+-- Returns whether a value can be a record's time in epoch milliseconds. A list without windows may lack times.
 local function is_time(source, time)
   if time == nil then return not source.row.by_name.startTime end
   return type(time) == "number" and time >= 1e12 and time < 1e13
 end
 
--- Returns an error where records make no sense. A strict source's is that of an answer, which is asked for again.
+-- Returns an error for senseless records. A strict source gets the error of an answer, which is asked for again.
 local function senseless_among(source, records)
   for _, record in ipairs(records) do
     local time = source.time and type(record) == "table" and record[source.time]
@@ -95,22 +95,21 @@ local function senseless_among(source, records)
   end
 end
 
--- A count that is no number says nothing, and who concludes from what is missing hears that.
+-- Returns a count; nil for a value of another type, which a strict source notes.
 local function number(source, value)
   if value == nil or type(value) == "number" then return value end
   source.incomplete = source.strict and "a count beside the list is no number" or nil
 end
 
--- Returns whether answers as long as this one are complete. A service may show fewer records at once than it was asked
--- for, and not say so; but what it showed once it shows again, so that a shorter answer was not cut.
+-- Returns whether an answer of this length was not cut: it has fewer records than the service has shown at once.
 local function is_short(source, count, size)
   return count < size and (count < M.FEWEST_SHOWN or count < (source.shown or 0))
 end
 
---- Asks for a page. Returns all its records, the total and the number of pages where the service gives them, whether
---- the answer is too short to have been cut, and whether the total may count pages; or nil and an error.
+--- Asks for a page. Returns the records, the total and the number of pages where the service counts, whether the answer
+--- is too short to have been cut, and whether the total may count pages; or nil and an error.
 ---@param source purser.history.source
----@param size integer|nil  how many records are asked for
+---@param size integer|nil  records requested
 function M.ask(source, first, last, page, size)
   local paging, params = source.paging, {}
   size = size or paging.page_size

@@ -24,10 +24,10 @@ local own_rules = {
   late_arrival_ms = { 0, option_schema.EXACT }, shows_at_least = { 1, option_schema.EXACT },
 }
 
--- The names that the command has for the times of a walk.
+-- The command's names of a walk's times.
 local shell_names = { since = "from", ["until"] = "to" }
 
--- Parameters of every request: the check of the call has its own message for it.
+-- Parameters of each request, which the check of the call explains.
 local travels_along = { timestamp = true, signature = true, recvWindow = true }
 
 -- Returns the operation's parameters that the walk sets.
@@ -38,7 +38,7 @@ local function set_by_walk(row)
   return names
 end
 
--- Returns those that it does not set.
+-- Returns the operation's parameters that the walk leaves to the user.
 local function filters_of(row)
   local filters = {}
   for name, param in pairs(row.by_name) do filters[name] = param end
@@ -117,7 +117,7 @@ function M.span(row, own, now, filtered)
         window_reader.words(row.window), earliest))
   end
   from = from or window_reader.default(row.window, now)
-  -- where the walk begins ahead of the clock, one moment is asked for: the service's rejection sets the clock right
+  -- a walk that begins ahead of the clock asks for one moment: the service's rejection sets the clock right
   local to = from > now + BEHIND_MS and from or now
   return from, math.min(own.to or to, to), earliest, known
 end

@@ -1,23 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- Turning the pages of a list or of one window, until all that is on them was seen, or it is known that they cannot
--- show it.
+-- Reads all pages of one list or window, and says if the records may be incomplete.
 --
--- Pages are believed as follows:
---   * A page that is not full is not the last one. The last is followed by an empty one, or agrees with a total and is
---     shorter than another page was. A total alone ends nothing, and throws away no record: where more came than it
---     says, it counts something else. Where it says more than came, the list is not whole.
---   * A service that shows fewer records than it was asked for may turn its pages by what was asked for, or by what it
---     shows. So the pages after the first are asked for with the size that the first one had: then both are the same.
---   * A record with an id that comes again on a later page says that pages moved, so one may have been passed over:
---     they are turned again. Records without ids that come again may be one, or look the same: they are turned again
---     with another size, so that the edges of the pages lie elsewhere, and have to be as many of each.
---   * A page that repeats the one before, or the first, brings nothing, whatever a total says.
---
--- A strict source (history.strict) wants every record that was there when the reading began, and no more. A list that
--- grows while its pages are turned moves records to later pages, where they are met again, and never past them. So
--- growth is no reason to turn the pages again. Without a total, records that are met again prove growth when they are
--- the last of one page and the first of the next; otherwise the service may not turn its pages. What nothing shows to
--- be whole is read all the same, and `source.incomplete` says why.
+--   end        an empty page, or a short page that agrees with the total; a total alone ends nothing
+--   short      some services show fewer records than requested, and turn pages by either number: each further page is
+--              requested with the size of the first page, so that both numbers are equal
+--   moved      a record id that appears on two pages: the pages are read again
+--   equal      records without ids that appear on two pages may be one or two: the pages are read again with another
+--              size, and the counts are compared
+--   repeated   a page equal to the previous or the first page is dropped, whatever the total
+--   strict     (history.strict) wants the records of one moment. Growth at the head of a list moves records to later
+--              pages and never past them, so growth is allowed. Without a total the last records of a page at the head
+--              of the next page prove growth. Doubts are noted in `source.incomplete`
 
 local pages = require "purser.client.history.pages"
 
@@ -26,20 +19,20 @@ local failed = pages.failed
 local M = {}
 
 local MAX_ATTEMPTS = 6
--- A service that gives pages without end, and nothing new on them, is given up after so many in a row.
+-- The longest run of pages without a new record.
 local MAX_BARREN = 20
 
--- Turning pages, this is known of the list:
---   source, page = its number, size = how many records are asked for, records, seen = key -> page
---   first, before = the first page, the one before; barren = how many pages in a row held nothing new
---   held = how many records came, but for those of an overlap
---   total, first_total, either = the total, and whether it may count pages
---   reached = whether all that the total names was shown and the end is not yet proven
---   own_counts = whether the total of each page so far was how many records the page itself held
---   again, ids_again = how many records came again on a later page, and how many of these have an id
---   overlap = how many of the last records of the page before this page begins with: see M.overlap
+-- A turn has the members
+--   source, page (number), size (records requested), records, seen (key -> page)
+--   first, before (the first and the previous page), barren (pages in a row without a new record)
+--   held (records shown, without overlaps)
+--   total, first_total, either (whether the total may count pages)
+--   reached (the total was reached, without a proof of the end)
+--   own_counts (each total so far was the number of records of its own page)
+--   again, ids_again (records shown on a second page; those with an id)
+--   overlap (records at the head of the page that ended the previous page: see M.overlap)
 
--- Notes the records of a page. The overlap with the page before is no doubt, and none of its records is one more.
+-- Notes the records of a page. Records of an overlap are neither doubtful nor further ones.
 local function note(turn, list)
   local seen, fresh = turn.seen, false
   for i, record in ipairs(list) do
@@ -57,7 +50,7 @@ local function note(turn, list)
   turn.barren, turn.before, turn.first = fresh and 0 or (turn.barren or 0) + 1, list, turn.first or list
 end
 
--- Returns whether a page begins with what another holds from a place on.
+-- Returns whether a page begins with the records of another page from a place on.
 local function begins_with(source, list, other, at)
   for i = at, #other do
     local record = list[i - at + 1]
@@ -66,9 +59,8 @@ local function begins_with(source, list, other, at)
   return true
 end
 
---- Returns how many records at the front of a page are the last of the page before, in the same order. A list that
---- grows at its front while its pages are turned moves them there: then they prove that pages are turned, and that none
---- was passed over. 0 where the page shows the one before from its head, as a service does that turns no pages.
+--- Returns the number of records at the head of a page that ended the previous page, in the same order: a list that
+--- grows at its head while pages are turned. Returns 0 for a page that repeats the previous page from its head.
 ---@param source purser.history.source
 ---@param before table[]  the page before
 ---@param list table[]
@@ -81,13 +73,13 @@ function M.overlap(source, before, list)
   return 0
 end
 
--- Returns the overlap of a page with the one before, of a strict source whose list has no total: that would tell its
+-- Returns the overlap of a page with the previous page, for a strict source and a list without a total: a total tells
 -- growth.
 local function overlap_of(turn, list)
   return turn.source.strict and not turn.total and turn.before and M.overlap(turn.source, turn.before, list) or 0
 end
 
--- Returns by how many records the total has grown.
+-- Returns the growth of the total since the first page.
 local function growth(turn)
   return turn.total and turn.total - turn.first_total or 0
 end
@@ -96,8 +88,7 @@ local function is_copy(source, list, other)
   return other ~= nil and #list == #other and begins_with(source, list, other, 1)
 end
 
--- Returns whether the page repeats what earlier ones held, and nothing else. A service that does not turn pages does
--- that; a list that moved may do it.
+-- Returns whether a page holds records of earlier pages alone: the service turns no pages, or the list moved.
 local function is_repetition(turn, list)
   local source = turn.source
   if turn.overlap == #list or growth(turn) > 0 then return false end
@@ -109,15 +100,15 @@ local function is_repetition(turn, list)
   return source.strict or #list >= #turn.before
 end
 
--- Returns whether a changed total means that the pages have to be turned again.
+-- Returns whether a changed total requires another reading.
 local function has_moved(turn, total)
   if turn.page == 1 then turn.first_total = total end
   if turn.page == 1 or total == turn.total then return false end
   return not (turn.source.strict and total and turn.total and total > turn.total)
 end
 
--- Returns the total of a page; nil where each page names how many records it holds itself, and not how many the list
--- has. The first page alone cannot tell; a later one can, where it holds none or one that no page before it had.
+-- Returns the total of a page; nil where each page counts its own records in place of the list's. A page after the
+-- first decides, if it is empty or has a new record.
 local function total_of(turn, list, total)
   turn.own_counts = turn.own_counts ~= false and total == #list
   if turn.page == 1 or not turn.own_counts then return total end
@@ -127,12 +118,12 @@ local function total_of(turn, list, total)
   turn.total, turn.first_total, turn.reached = nil, nil, nil
 end
 
--- Notes that a list ended with a page that repeats earlier ones: it may be all, or the service may turn no pages.
+-- Notes a list that ended with a repeated page: the records may be all, or the service may turn no pages.
 local function note_repetition(source)
   source.incomplete = "the list seems not to turn its pages, so what it does not show may exist all the same"
 end
 
--- Returns how the reading ends that met no further page: "whole", "lacking" or "repeated".
+-- Returns the state of a reading without a further page: "whole", "lacking" or "repeated".
 local function ending(turn)
   local source, total, shown_pages = turn.source, turn.total, turn.page - (#turn.before == 0 and 1 or 0)
   if turn.again > 0 and not source.strict then return "repeated" end
@@ -148,8 +139,7 @@ local function ending(turn)
   return "whole"
 end
 
--- Returns what the page says of those that it belongs to: a state that ends the reading, nil when there is more to
--- read.
+-- Returns the state that a page ends the reading with; nil for a page before the end.
 local function judge(turn, count, page_count, short)
   local strict, further = turn.source.strict, turn.page < (page_count or 0)
   turn.reached = turn.held == turn.total and not (strict and further)
@@ -167,8 +157,8 @@ local function stuck(turn)
     :format(turn.page))
 end
 
--- Returns the end of a turn whose last page was a repetition. Where a page was full there must be more. A short one may
--- be all there is: a strict source takes it, and notes that without a total nothing shows that.
+-- Returns the end of a turn whose last page was a repetition. A full page proves that there is more. A short page may
+-- be the end: a strict source takes it, and notes the doubt where there is no total.
 local function end_repetition(turn, list)
   if turn.reached then return "unproven" end
   if not turn.source.strict then return "stuck", stuck(turn) end
@@ -177,8 +167,7 @@ local function end_repetition(turn, list)
   return ending(turn)
 end
 
--- The pages after the first are asked for with the size that it had. Where there are such, that is what the service
--- shows at once.
+-- Learns the size of further pages from the first page, and from the second how many records the service shows.
 local function learn_size(turn, count)
   if turn.page == 1 and count > 0 and count < turn.size then
     turn.size, turn.was_short = count, true
@@ -187,13 +176,12 @@ local function learn_size(turn, count)
   end
 end
 
--- A service may reject a page that lies after the last.
+-- Returns whether an error may be the rejection of a page after the last.
 local function is_rejection(err)
   return err.outcome == "rejected" and err.kind ~= "throttled"
 end
 
--- Reads the next page. Returns how the reading ended, with "stuck" also what to say of it; nil where it goes on; or nil
--- and an error.
+-- Reads the next page. Returns the state of the end ("stuck" with an error), nil before the end, or nil and an error.
 local function turn_page(turn, first, last, max_pages)
   turn.page = turn.page + 1
   local list, total, page_count, short, either = pages.ask(turn.source, first, last, turn.page, turn.size)
@@ -214,7 +202,7 @@ local function turn_page(turn, first, last, max_pages)
   if turn.page >= max_pages or (total and not either and total > max_pages * turn.size) then return "crowded" end
 end
 
--- Returns how many there are of each record, as a text.
+-- Returns the counts of equal records as a text.
 local function count_text(source, records)
   local keys = {}
   for i, record in ipairs(records) do keys[i] = source.key(record) end
@@ -231,13 +219,12 @@ local reasons = {
   stuck = REPEATED,
 }
 
---- Turns the pages until they have not moved. Returns the records, how it ended and the total, where the state is
----   whole      these are all
----   crowded    there are too many pages
----   unproven   they agree with the total, but nothing shows that the total counts all
----   lacking    the service shows fewer than it says that there are
----   repeated   the same records come on more than one page, each time
---- or nil and an error.
+--- Turns the pages until no page moves. Returns the records, a state and the total; or nil and an error. The states:
+---   whole      all records
+---   crowded    too many pages
+---   unproven   the records agree with the total, and nothing proves the total
+---   lacking    the total promises more records
+---   repeated   equal records appear on two pages in each reading
 function M.read(source, first, last, max_pages)
   local before, was_stuck, why
   local size = source.size or source.paging.page_size
@@ -268,8 +255,8 @@ local function read_answer(source, first, last)
   return turn.records, ending(turn), total
 end
 
---- Reads a list that has pages alone, or one answer. Returns all its records, each id once, in the service's order; or
---- nil and an error.
+--- Reads a list without windows of time. Returns all records, each id once, in the service's order; or nil and an
+--- error.
 ---@param source purser.history.source
 ---@return table[]|nil records, purser.Error|nil err
 function M.list(source, first, last)

@@ -1,16 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- One window of time of a history, read completely or found to hold too much.
+-- Reads one window of time of a history, or finds that the window holds too much.
 --
--- Nothing is assumed that an answer does not prove:
---   * An answer that is full proves nothing, so its window is divided, in the middle of the records that it shows.
---   * A service may show fewer records at once than it was asked for, and not say so. An answer that is shorter than
---     another was is complete; one that is as long as the longest may have been cut, so its window is divided: its
---     parts are shorter, or show what was cut off. client/history/turn.lua says how pages are turned.
---   * Whether the bounds of a window belong to it is documented nowhere, nor whether they are counted in whole seconds.
---     So a whole second more is asked for on both sides, and what lies outside is dropped: a neighbour has it.
---   * Windows are divided between seconds. One second is not divided where there are pages: they are turned to their
---     end. Without pages it is, by milliseconds. A service that counts in seconds shows that then, and ends the walk.
---   * A record that was shown for a window must be shown for the part of it that has the record's time.
+--   full       a full answer proves nothing: the window is divided in the middle of the shown records
+--   short      some services show fewer records than requested: an answer shorter than an earlier one is complete, an
+--              answer as long as the longest may have been cut and is divided
+--   bounds     bounds may be inclusive or exclusive, and count milliseconds or seconds: a whole second more is
+--              requested on both sides, and records outside of the window are dropped
+--   seconds    windows are divided between seconds. With pages a second is read to the end of the pages; without pages
+--              a second is divided by milliseconds, which shows a service that counts in seconds
+--   shown      a record that was shown for a window must be shown for the part with the record's time
 
 local pages = require "purser.client.history.pages"
 local turn = require "purser.client.history.turn"
@@ -24,11 +22,10 @@ local M = {}
 
 local DAY = 86400000
 
--- A walk that begins as early as possible begins this much later, so that it is not too late when it gets there.
+-- The distance of the earliest beginning from the edge of the reach, which moves on during the walk.
 local MARGIN_MS = 60000
 
--- Returns the time `count` calendar months before; a day that the month lacks becomes the first of the next, which is
--- never too early.
+-- Returns the time `count` calendar months before. A day that the month lacks becomes the first of the next month.
 local function months_before(ms, count)
   local date = utc.civil(ms)
   local index = date.year * 12 + date.month - 1 - count
@@ -37,8 +34,8 @@ local function months_before(ms, count)
   return utc.days(year, month, day) * DAY + ms % DAY
 end
 
---- Returns the earliest time the history shows at `now`, or nil when no limit is documented. A history that begins at a
---- midnight is not documented to say whose: this is the latest that midnight can be anywhere.
+--- Returns the earliest time that the history shows at `now`; nil without a documented limit. The zone of a documented
+--- midnight is unknown: the result is the latest midnight of all zones.
 ---@param window table|nil
 ---@param now integer
 ---@return integer|nil
@@ -48,8 +45,7 @@ function M.earliest(window, now)
   return window.retention_days and now - window.retention_days * DAY
 end
 
---- Returns where a walk begins that was not given a beginning; nil when no limit is documented. Time goes on while it
---- does, so at the very edge it would be beyond it when its turn comes. A month may be 30 days to the service.
+--- Returns the default beginning of a walk; nil without a documented limit. A month may have 30 days for the service.
 ---@param window table|nil
 ---@param now integer
 ---@return integer|nil
@@ -64,8 +60,7 @@ function M.words(window)
   return ("the last %d days"):format(window.retention_days)
 end
 
---- Returns the longest window that may be asked for at once, less the seconds at its edges; nil: no limit is
---- documented.
+--- Returns the longest window of a request, less the seconds at the edges; nil without a documented limit.
 function M.max_window(window)
   if not window or not window.max_window_days then return nil end
   return window.max_window_days * DAY - 3000
@@ -73,13 +68,13 @@ end
 
 ---------------------------------------------------------------------------------------------------------- one window
 
--- A window of more pages is divided. One second is not, so it may have any number.
+-- The most pages of a window. A second may have more.
 local MAX_PAGES = 10
--- A record may lie this far outside of what was asked: a service that counts in seconds is distinguished from one that
--- filters by another time than the one it shows.
+-- The farthest record outside of a window that a service shows by counting in seconds. A record farther away shows that
+-- the service filters by another time.
 local TOLERANCE_MS = 2000
 
--- Returns the records that lie between two times.
+-- Returns the records between two times.
 local function between(source, records, first, last)
   local found = {}
   for _, record in ipairs(records) do
@@ -89,15 +84,15 @@ local function between(source, records, first, last)
   return found
 end
 
--- Tells an answer that may have been cut from one that was not, where all records have one time, so that the window
--- cannot be divided: what every answer shows at most is a round number.
+-- Returns whether an answer may have been cut. Records of one time cannot be divided: a round number of records is the
+-- sign then, as limits are round.
 local function may_be_cut(source, records)
   local time = records[1] and records[1][source.time]
   return #records % 10 == 0 or #between(source, records, time, time) < #records
 end
 
--- Asks for all of a window. Returns the records, whether they are "whole" (see turn.read for what else), and the total;
--- or nil and an error.
+-- Asks for a window. Returns the records, a state ("whole", or another of turn.read) and the total; or nil and an
+-- error.
 local function ask(source, first, last, max_pages)
   if source.paging.page then return turn.read(source, first, last, max_pages) end
   local records, err, _, short = pages.ask(source, first, last)
@@ -106,8 +101,8 @@ local function ask(source, first, last, max_pages)
   return records, not short and may_be_cut(source, records) and "unproven" or "whole"
 end
 
--- Returns the records within the window that the filters keep, each id once. One that lies far outside shows that the
--- service does not filter by the time it shows. A strict source takes it: that it is there is proof enough.
+-- Returns the records of the window that the filters keep, each id once. A record far outside is an error, as the
+-- service filters by another time; a strict source takes the record, whose presence is proof enough.
 local function select_records(source, records, first, last)
   local kept, ids = {}, {}
   for _, record in ipairs(records) do
@@ -125,8 +120,7 @@ local function select_records(source, records, first, last)
   return kept
 end
 
--- Sorts records, the oldest first; those of one millisecond in the order of their keys, which is the same whenever they
--- are read.
+-- Sorts records by time, then by key: the order is the same in each reading.
 local function sort(source, records)
   local time_of, keys = source.time, {}
   for _, record in ipairs(records) do keys[record] = source.key(record) end
@@ -141,16 +135,15 @@ local function is_second(first, last)
   return math.floor(first / 1000) == math.floor(last / 1000)
 end
 
---- Returns the end of a whole second nearest to `at` that divides the window; within one second `at` itself, as far as
---- it does.
+--- Returns the end of a whole second nearest to `at` that divides the window; within a second the nearest millisecond.
 function M.edge(first, last, at)
   if is_second(first, last) then return math.max(first, math.min(last - 1, at)) end
   local lowest, highest = math.floor(first / 1000) * 1000 + 999, math.floor(last / 1000) * 1000 - 1
   return math.max(lowest, math.min(highest, math.floor((at + 1) / 1000) * 1000 - 1))
 end
 
--- Returns where to divide a window: in the middle of its records, so that each part has clearly fewer, and some that
--- have to be shown again; and the time that they span. Those of the seconds beside the window lie at its ends.
+-- Returns the middle of a window's records, so that each part has fewer records and some that must be shown again, and
+-- the time from the first to the last record. Records of the seconds beside the window count at the window's ends.
 local function middle(source, records, first, last)
   local times, beside = {}, is_second(first, last) and 0 or TOLERANCE_MS
   for i, record in ipairs(between(source, records, first - beside, last + beside)) do
@@ -161,8 +154,7 @@ local function middle(source, records, first, last)
   return M.edge(first, last, at == times[count] and at - 1 or at), count > 0 and times[count] - times[1] or 0
 end
 
--- Returns the records that must be shown again for the parts of a window: those that were shown for it, and of those
--- that an earlier answer showed the rest.
+-- Returns the records that the parts of a window must show again, of this answer and of earlier answers.
 local function expectation(source, records, window)
   local expected, seen = {}, {}
   for i, record in ipairs(records) do expected[i], seen[source.key(record)] = record, true end
@@ -172,8 +164,8 @@ local function expectation(source, records, window)
   return between(source, expected, window.first, window.last)
 end
 
--- Returns whether all is there that must be. Of records that look the same one will do where pages may have shown it
--- twice.
+-- Returns whether all expected records are there. With pages one of several equal records is enough, as a page may
+-- repeat a record.
 local function has_all(source, records, window)
   if not window.expected then return true end
   local there = {}
@@ -189,7 +181,7 @@ local function has_all(source, records, window)
   return true
 end
 
--- Returns what is asked for so that nothing of the window is missed.
+-- Returns the bounds of the request for a window.
 local function bounds(window, earliest)
   local from, to = window.first - 1, window.last + 1
   if not window.is_part then
@@ -207,7 +199,7 @@ local problems = {
   repeated = "of %d records with the time %d some come again on later pages, so others of this %s may be missing",
 }
 
--- Makes the error of a millisecond, or of a second that cannot be divided, that is not shown whole.
+-- Makes the error of an incomplete millisecond, or of an incomplete second that cannot be divided.
 local function too_many(source, window, count, state)
   local unit = (window.first == window.last and not source.paging.page) and "millisecond" or "second"
   if state == "crowded" then count = source.paging.page_size - 1 end -- the most that can be shown to be all
@@ -216,8 +208,8 @@ local function too_many(source, window, count, state)
   return nil, err
 end
 
--- Reads one millisecond: its neighbours may be what crowds it; but where bounds do not belong to a window, asking for
--- it alone shows nothing.
+-- Reads one millisecond without neighbours, which may crowd the answer. With exclusive bounds such an answer is empty,
+-- and the earlier answer counts.
 local function ask_alone(source, time, records, state)
   local alone, state_alone = ask(source, time, time, math.huge)
   local shown = #between(source, records, time, time)
@@ -225,15 +217,15 @@ local function ask_alone(source, time, records, state)
   return alone, state_alone
 end
 
--- Returns whether records came from outside of these times.
+-- Returns whether some records lie outside of two times.
 local function has_others(source, records, first, last) return #between(source, records, first, last) < #records end
 
--- Returns whether records came from another time than was asked for: dividing such a window leads nowhere.
+-- Returns whether some records lie far outside of a window: dividing the window would not help.
 local function has_strays(source, records, window)
   return has_others(source, records, window.first - TOLERANCE_MS, window.last + TOLERANCE_MS)
 end
 
--- Returns the complete window, as it is delivered.
+-- Returns the complete window.
 local function whole(source, records, window)
   if not has_all(source, records, window) then
     local count = #window.expected
@@ -247,8 +239,7 @@ local function whole(source, records, window)
   return { records = sort(source, kept), count = #records }
 end
 
--- Returns how a window is divided, and what it teaches: of a cut answer its length, of one that is only suspected
--- nothing.
+-- Returns the division of a window, and the length of a cut answer.
 local function division(source, records, window, state, total, max_shown)
   local at, span = middle(source, records, window.first, window.last)
   return { at = at, is_part = is_second(window.first, window.last), span = span, count = #records,
@@ -257,8 +248,8 @@ local function division(source, records, window, state, total, max_shown)
     cut = state == "unproven" and #records == max_shown and not source.paging.page }
 end
 
--- Returns whether a strict source takes what is not whole, and notes why it is not: dividing shows no more where a
--- total says that there is more, nor where the service does not keep to the time.
+-- Returns whether a strict source takes an incomplete window, and notes why: dividing shows no more records where the
+-- total promises more, nor where the service ignores the time.
 local function take_incomplete(source, records, window, state)
   if not source.strict then return false end
   if state == "lacking" then
@@ -271,16 +262,16 @@ local function take_incomplete(source, records, window, state)
   return true
 end
 
---- Reads a window: { first, last, expected = records that have to be in it, is_part = whether it is a part of a second
---- that was divided }; both bounds belong to it. Returns one of
+--- Reads a window { first, last, expected, is_part }, bounds included: the records that must be shown, and whether the
+--- window is a part of a divided second. Returns one of
 ---   { records = {...} }                    complete, oldest first
 ---   { at =, count =, span =, total = }     too much: divide after `at`; `count` records lay within `span` ms.
----                                          `expected` and `is_part` belong to both parts; `suspected` says that it may
----                                          not be too much, `cut` that `count` is all that an answer shows
+---                                          `expected` and `is_part` are for both parts; `suspected`: perhaps not too
+---                                          much; `cut`: an answer shows at most `count` records
 --- or nil and an error.
 ---@param source purser.history.source
 ---@param window table
----@param earliest integer|nil  no request asks for what lies before
+---@param earliest integer|nil  of all requests
 function M.read(source, window, earliest)
   local first, last, paged = window.first, window.last, source.paging.page ~= nil
   local is_least = first == last or paged and is_second(first, last)
@@ -292,7 +283,7 @@ function M.read(source, window, earliest)
   end
   if not records then return nil, state end
   if state == "whole" or take_incomplete(source, records, window, state) then return whole(source, records, window) end
-  -- a part with records from outside of what was asked for shows that the service counts coarser than that
+  -- records outside of a part's request show that the service counts coarser units
   if is_least and (paged or window.is_part) or window.is_part and has_others(source, records, from, to)
     or source.strict and has_strays(source, records, window) then
     return too_many(source, window, #records, state)
@@ -300,14 +291,14 @@ function M.read(source, window, earliest)
   if is_least then
     local found, err = M.read(source, { first = first, last = last, is_part = true,
       expected = expectation(source, records, window) }, earliest)
-    -- a service that counts in seconds, without their bounds, shows nothing of a millisecond
+    -- a service with exclusive bounds in seconds shows no record of a millisecond
     if found and found.count == 0 then return too_many(source, window, #records, "unproven") end
     return found, err
   end
   return division(source, records, window, state, total, max_shown)
 end
 
---- Returns how many records a window should hold, so that it is read in one go and few requests are made.
+--- Returns the number of records that a window should hold: one reading, and few requests.
 function M.goal(source)
   return math.floor(source.paging.page_size * (source.paging.page and MAX_PAGES or 1) * 0.75)
 end

@@ -36,6 +36,13 @@ local function status_of(value, param)
   return nil, nil, message, hint .. ", or the number"
 end
 
+local function status_kind(is_named)
+  return { text = "status number, or its name", check = function(value, param)
+    local number, name, message, hint = status_of(value, param)
+    return is_named and name or number, message, hint
+  end }
+end
+
 M.kinds = {
   text = { text = "text", check = clean_text },
 
@@ -64,22 +71,8 @@ M.kinds = {
     end,
   },
 
-  status = {
-    text = "status number, or its name",
-    check = function(value, param)
-      local number, _, message, hint = status_of(value, param)
-      return number, message, hint
-    end,
-  },
-
-  -- Of an operation whose names travel as they are.
-  named_status = {
-    text = "status number, or its name",
-    check = function(value, param)
-      local number, name, message, hint = status_of(value, param)
-      return name or number, message, hint
-    end,
-  },
+  status = status_kind(false),
+  named_status = status_kind(true), -- of an operation whose names travel as they are
 
   choice = {
     text = "one of",

@@ -4,6 +4,8 @@
 -- "default" sends what the document says, completed by what is known of the live service; "mexc" sends the live forms.
 -- A table given as `profile` overrides any single convention of "default", or of the profile it names in `base`.
 
+local facts = require "purser.client.operations.facts"
+
 local M = {}
 
 M.default = {
@@ -14,10 +16,10 @@ M.default = {
   timestamp_name = "timestamp",
   recv_window_name = "recvWindow",
   signature_name = "signature",
-  max_recv_window = 60000,        -- ms
+  max_recv_window = facts.limits.max_recv_window[1][1], -- ms
   object_body = "object",         -- group A POST and DELETE: object (JSON object body) | query
   array_body = "array",           -- B3 and B5: array (JSON array holding one object) | object | query
-  key_days = 90,                  -- how long a key without an IP list is valid
+  key_days = facts.limits.key_days[1][1], -- how long a key without an IP list is valid
   live_operations = false,        -- true: the operations of live.lua may be called
   ping_path = "/api/v3/ping",
   time_path = "/api/v3/time",
@@ -41,16 +43,10 @@ M.mexc = {
   hosts = { ["api.mexc.com"] = true },
   array_body = "query",
   live_operations = true,
-  -- docs/client/limits.md says whose reading this is, and of when.
-  pools = {
-    ip = { capacity = 300, window_ms = 10000 },
-    account = { capacity = 500, window_ms = 10000, scope = "account" },
-  },
-  weights = {
-    ["broker.transfer"] = 50, -- stated nowhere: as the other transfers
-    ["sub_account.transfer"] = 50, ["wallet.transfer"] = 50,
-    ["wallet.deposit_history"] = 10, ["wallet.withdraw_legacy"] = 10,
-  },
+  pools = { ip = { capacity = facts.pools.ip[1][1], window_ms = 10000 },
+    account = { capacity = facts.pools.account[1][1], window_ms = 10000, scope = "account" } },
+  weights = {},
 }
+for name, fact in pairs(facts.weights) do M.mexc.weights[name] = fact[1][1] end
 
 return M

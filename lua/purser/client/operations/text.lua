@@ -21,11 +21,7 @@ M.choices = {
     "CONTRACT_ACCOUNT_WRITE", "CONTRACT_DEAL_READ", "CONTRACT_DEAL_WRITE", "SPOT_TRANSFER_READ",
     "SPOT_TRANSFER_WRITE",
   },
-  broker_permissions = {
-    "SPOT_ACCOUNT_READ", "SPOT_ACCOUNT_WRITE", "SPOT_DEAL_READ", "SPOT_DEAL_WRITE", "CONTRACT_ACCOUNT_READ",
-    "CONTRACT_ACCOUNT_WRITE", "CONTRACT_DEAL_READ", "CONTRACT_DEAL_WRITE", "SPOT_TRANSFER_READ",
-    "SPOT_TRANSFER_WRITE", "SPOT_WITHDRAW_READ", "SPOT_WITHDRAW_WRITE", "SPOT_DEPOSIT_READ", "SPOT_DEPOSIT_WRITE",
-  },
+  broker_permissions = { "SPOT_WITHDRAW_READ", "SPOT_WITHDRAW_WRITE", "SPOT_DEPOSIT_READ", "SPOT_DEPOSIT_WRITE" },
   -- The state of each number, from 1.
   deposit_states = {
     "SMALL", "TIME_DELAY", "LARGE_DELAY", "PENDING", "SUCCESS", "AUDITING", "REJECTED", "REFUND", "PRE_SUCCESS",
@@ -36,6 +32,9 @@ M.choices = {
     "MANUAL",
   },
 }
+
+-- A broker's are those of all, and the four.
+for i, name in ipairs(M.choices.permissions) do table.insert(M.choices.broker_permissions, i, name) end
 
 -- Integers are distinguished from floats where the host can (5.3 on); elsewhere a number with an integral value is one.
 local math_type = math.type or function(number) return floor(number) == number and "integer" or "float" end

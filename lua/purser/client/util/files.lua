@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Files read and written whole, with one wording for what can go wrong; those with secrets are the user's alone.
+-- Files read and written whole, with one wording of problems; files with secrets are the user's alone.
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -9,7 +9,7 @@ local M = {}
 
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
--- Returns why a file is not read: a pipe may never end, nor a device. Nil for any other.
+-- Returns why a file is not read: a pipe or a device may never end. Nil for other files.
 local function unfit(path, file)
   local _, _, _, kind = core.file_mode(file or path)
   if kind == "other" then return "it is not a regular file; name one that is" end
@@ -21,7 +21,7 @@ local function cannot_read(path, reason)
   return ("%s cannot be read: %s"):format(path, reason)
 end
 
---- Opens a regular file for reading. Else nil, a message, and whether there is no such file.
+--- Opens a regular file for reading. Else nil, a message, and whether the file is missing.
 ---@param path string
 ---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return file*|nil file, string|nil message, boolean|nil is_missing
@@ -39,7 +39,7 @@ function M.open(path, judge)
   return nil, rejection or cannot_read(path, problem), false
 end
 
---- Returns the text of a file, which is held whole. Else nil, a message, and whether there is no such file.
+--- Returns the text of a file. Else nil, a message, and whether the file is missing.
 ---@param path string
 ---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return string|nil text, string|nil message, boolean|nil is_missing
@@ -58,7 +58,7 @@ function M.read(path, judge)
   return nil, cannot_read(path, reason), false
 end
 
---- Opens a file with secrets that is there: for writing, too.
+--- Opens an existing file with secrets.
 ---@param path string
 ---@param mode string  of io.open; none that makes a file or empties one
 ---@return file*|nil file, string|nil message
@@ -71,13 +71,13 @@ function M.open_private(path, mode)
   return nil, message
 end
 
---- Returns the folder that a file lies in.
+--- Returns the folder of a file.
 function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
---- Returns why no file can take this name; or nil. What is no file keeps its name: a superuser's rename would replace a
---- device of the machine, such as /dev/full, or a link, such as /dev/stdout.
+--- Returns why no file can take a name; or nil. Devices and links keep their names: a superuser's rename would replace
+--- /dev/full or /dev/stdout.
 ---@param path string
 ---@return string|nil reason
 function M.name_problem(path)
@@ -93,8 +93,8 @@ function M.name_problem(path)
   return head == "SQLite format 3" and "it is a database, which no text replaces; name another file" or nil
 end
 
--- Makes a new file next to `path` with that text. Its name is random, and no file that is there, nor one that a link
--- leads to, is ever taken for it. Only this user can read it, or others too.
+-- Makes a new file next to `path` with a text and a random name, and never writes into an existing file. Only this user
+-- can read the file, unless `is_public`.
 local function write_next_to(path, text, is_public)
   local message = M.name_problem(path)
   if message then return nil, message end
@@ -107,8 +107,7 @@ local function write_next_to(path, text, is_public)
   return fresh
 end
 
---- Begins a file that takes the place of `path` in one step, at its `commit`, or never: an object with
---- write(text), commit() and discard().
+--- Begins a file that replaces `path` in one step: an object with write(text), commit() and discard().
 ---@param path string
 ---@return table|nil draft, string|nil reason
 function M.draft(path)
@@ -145,8 +144,7 @@ function M.can_replace(path)
   return true
 end
 
---- Replaces the file in one step, so that a crash leaves the old one or the new one. Only this user can read the new
---- one.
+--- Replaces a file in one step: a crash leaves the old file or the new file. Only this user can read the new file.
 ---@param path string
 ---@param text string
 ---@param is_public boolean|nil  whether others may read it
@@ -169,7 +167,7 @@ local function object_of(path, text)
   return nil, ("%s is not the JSON of an object%s"):format(path, where)
 end
 
---- Returns the JSON object that a file holds. Else nil, a message, and whether there is no such file.
+--- Returns the JSON object of a file. Else nil, a message, and whether the file is missing.
 ---@param path string
 ---@return table|nil object, string|nil message, boolean|nil is_missing
 function M.read_object(path)
@@ -178,7 +176,7 @@ function M.read_object(path)
   return object_of(path, text)
 end
 
--- Returns what a decoder would leave out without a word: a member that is null, and the first of two with one name.
+-- Returns the name of a member that a decoder would drop silently: a null, or the first of two with one name.
 local function lost_member(node, name)
   if node.type == "null" then return ("%s is null; give a value, or leave it out"):format(name) end
   local seen = {}
@@ -193,14 +191,14 @@ end
 
 local function judge_rules(path, file) return (core.distrust(path, file, true)) end
 
---- Returns the text of a file that sets rules: it is this user's or root's, and nobody else can change it. Else nil, a
---- message, and whether there is no such file.
+--- Returns the text of a file of rules, which this user or root owns and nobody else can change. Else nil, a message,
+--- and whether the file is missing.
 ---@param path string
 ---@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read_trusted(path) return M.read(path, judge_rules) end
 
---- Returns the JSON object of a text in which nothing would get lost. Else nil and a message.
----@param path string  where it stands, for the message
+--- Returns the JSON object of a text whose members are all kept. Else nil and a message.
+---@param path string  of the text, for the message
 ---@param text string
 ---@return table|nil object, string|nil message
 function M.rules_of(path, text)
@@ -212,7 +210,7 @@ function M.rules_of(path, text)
   return object
 end
 
---- Returns the same of a file that sets rules.
+--- Returns the JSON object of a file of rules; or nil and a message.
 ---@param path string
 ---@return table|nil object, string|nil message
 function M.read_rules(path)

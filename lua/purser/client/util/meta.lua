@@ -118,6 +118,7 @@
 ---@field asset? string  asset
 ---@field code? string  code of the reason
 ---@field message? string  text of the reason
+---@field currencyId? any  undocumented; seen in dv-merchant's responses, 2026-08
 
 ---@class purser.record.created_sub_account
 ---@field subAccount string  name of the sub-account
@@ -142,6 +143,7 @@
 ---@field coin? string  coin
 ---@field network? string  network
 ---@field memo? string  memo
+---@field netWork? any  undocumented; seen in dv-merchant 195fc8b, 2026-08
 
 ---@class purser.record.failed_conversion
 ---@field asset? string  asset
@@ -204,13 +206,14 @@
 ---@field withdrawFee? string  fee of a withdrawal
 ---@field withdrawMin? string  smallest withdrawal
 ---@field withdrawMax? string  largest withdrawal
----@field withdrawIntegerMultiple? string  as the service sends it
+---@field withdrawIntegerMultiple? string  step of a withdrawal's amount, a decimal such as 0.000001 (Mexc.Net#61, 2026-08)
 ---@field minConfirm? integer  confirmations a deposit needs
 ---@field sameAddress? boolean  as the service sends it
 ---@field contract? string  contract of the coin on this network; may be empty
 ---@field depositDesc? string  text about deposits
 ---@field depositTips? string  hint for deposits
 ---@field withdrawTips? string  hint for withdrawals
+---@field depositPreConfirms? any  undocumented; seen in dv-merchant's responses, 2026-08
 
 ---@class purser.record.rebate
 ---@field asset? string  asset
@@ -290,6 +293,8 @@
 ---@field transHash? string  hash of the transaction
 ---@field coinId? string  id of the asset
 ---@field vcoinId? string  id of the coin
+---@field netWork? any  undocumented; seen in Mexc.Net#61, 2026-08
+---@field explorerUrl? any  undocumented; seen in Mexc.Net#61, 2026-08
 
 ---@class purser.record.withdrawal_address
 ---@field coin? string  coin
@@ -297,6 +302,9 @@
 ---@field address? string  destination, as the service sends it
 ---@field addressTag? string  address tag
 ---@field memo? string  memo
+---@field netWork? any  undocumented; seen in Mexc.Net#61, 2026-08
+---@field chainNames? any  undocumented; seen in Mexc.Net#61, 2026-08
+---@field chainDisplayName? any  undocumented; seen in Mexc.Net#61, 2026-08
 
 ---@class purser.record.withdrawal_id
 ---@field id string  id of the withdrawal
@@ -1270,7 +1278,7 @@ function Wallet:wait_transfer(tran_id, options) end
 function Wallet:plan_withdraw(given, operation, without_balance) end
 
 --- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
---- returned by execute() and none is made.
+--- returned by execute() and none is made, unless `another` is wanted.
 ---@param given purser.AddressPlanParams
 ---@return purser.Plan|nil plan
 ---@return purser.Error|nil err
@@ -1648,15 +1656,16 @@ function Transports.openresty(options) end
 ---@return string|nil message
 function Transports.cosocket(options) end
 
---- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
---- user can read; or `write`, a function that takes each line.
+--- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new file that only this user
+--- can
+--- read; or `write`, a function of each line.
 ---@param inner purser.Transport
 ---@param options { file?: string, write?: (fun(line: string): any, string|nil) }
 ---@return purser.transport.recorder|nil transport
 ---@return string|nil message
 function Transports.record(inner, options) end
 
---- Makes a transport out of a recording: the path of its file, or a list of its lines.
+--- Makes a transport out of a recording: the path of a file, or a list of lines.
 ---@param source string|string[]
 ---@return purser.transport.replayer|nil transport
 ---@return string|nil message

@@ -45,9 +45,9 @@ Books.__index = Books
 ---@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
-  journal = "table", pairs = "table", identities = "table", addresses = "table",
-  address_coins = { is_list = true }, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
-  fee = { "on_top", "inside" }, receivers = "table" }
+  journal = "table", pairs = "table", identities = "table", addresses = "table", receivers = "table",
+  address_coins = option_schema.TEXTS, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
+  fee = { "on_top", "inside" } }
 
 local function owner_of(name) return name == "Main" and name or sources.owner_name(name) end
 
@@ -64,6 +64,10 @@ function M.open(options)
   if not message and not account:find "^[A-Z][A-Za-z0-9-]*$" then
     message, name = "option account is no name of letters, digits and hyphens that begins with a capital", "account"
   end
+  for _, pair in ipairs(options.pairs or {}) do
+    local is_pair = option_schema.matches(pair, option_schema.TEXTS) and #pair == 2
+    if not is_pair then message, name = "one of option pairs is not { FROM, TO }", "pairs" end
+  end
   if message then return nil, errors.config(message, hint, name) end
   local senders, store
   senders, message = outbox.senders(options.receivers)
@@ -75,7 +79,7 @@ function M.open(options)
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
-  for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ", 1, 2)] = pair end
+  for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ")] = pair end
   for text, owner in pairs(options.identities or {}) do self.identities[text] = owner_of(owner) end
   self.clock = options.client and function() return options.client:now() end or core.now_ms
   self.is_own = function(text) return text and self.identities[tostring(text)] or "" end

@@ -101,12 +101,8 @@ local words = {
     void = "internal transfer given back" },
   conversion = { done = "conversion" }, rebate = { done = "rebate" } }
 
--- Returns the class by which money stands: one that is out of sight stands where it stood.
-local function class_of(row)
-  return row.said or (row.class == "lost_sight" and record.class(row) or row.class)
-end
-
-M.class_of = class_of
+--- Returns the class by which money stands: one that is out of sight stands where it stood.
+function M.class_of(row) return row.said or (row.class == "lost_sight" and record.class(row) or row.class) end
 
 -- Returns the leg of a position on the account and asset of another.
 local function leg_like(legs, other)
@@ -139,7 +135,7 @@ local function difference(old, new)
 end
 
 local function position_of(row, facts, chart)
-  local class = class_of(row)
+  local class = M.class_of(row)
   return class == "unreadable" and {} or positions[row.entity](row, class, facts, chart)
 end
 
@@ -151,7 +147,7 @@ function M.entries(versions, facts, chart)
     local legs = difference(position, new)
     time = row.booked > time and row.booked or time
     if #legs > 0 then
-      local class = class_of(row)
+      local class = M.class_of(row)
       entries[#entries + 1] = { time = time, rid = row.rid, row = row, legs = legs, fact = facts,
         text = words[row.entity][class] or row.entity, is_pending = class == "pending" }
     end

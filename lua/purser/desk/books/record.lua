@@ -53,12 +53,7 @@ function M.amount(value)
   if #text < 100 and (text:find "^[1-9]%d*$" or text:find "^%d%.%d*[1-9]$" or text:find "^[1-9]%d*%.%d*[1-9]$") then
     return text -- as it is kept
   end
-  local digits, sign, power = text:match "^(-?[%d.]+)[eE]([+-]?)(%d%d?)$"
-  local amount = decimal(digits or text)
-  if amount and digits then
-    local tens = decimal("1" .. ("0"):rep(tonumber(power)))
-    amount = sign == "-" and amount:div(tens, 100) or amount * tens
-  end
+  local amount = decimal(text) or decimal.shown(text)
   return amount and tostring(amount) or ""
 end
 

@@ -7,6 +7,7 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local networks = require "purser.client.operations.network"
 
 local M = {}
 
@@ -25,12 +26,10 @@ local function of_network(coin, network, shown)
   return list
 end
 
--- Returns what a list of coins says of a network, by either of its names; nil where it is not listed.
+-- Returns what a list of coins says of a network, by any of its names; nil where it is not listed.
 local function network_of(coins, name, network)
   for _, coin in ipairs(coins) do
-    for _, shown in ipairs(coin.coin == name and coin.networkList or {}) do
-      if shown.netWork == network or shown.network == network then return shown end
-    end
+    if coin.coin == name then return (networks.find(coin, network)) end
   end
 end
 

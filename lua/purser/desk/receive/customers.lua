@@ -14,17 +14,14 @@ local NAMES = { "customer", "address", "memo", "coins", "least", "from", "until"
 
 -- Returns the columns of the first line by their names; or nil and a message.
 local function columns_of(head)
-  local at = {}
-  for i, name in ipairs(head) do at[name] = i end
-  for _, name in ipairs { "customer", "address" } do
-    if not at[name] then return nil, ("line 1: there is no column %s; give %s"):format(name,
-      table.concat(NAMES, ",")) end
+  local at, known = {}, " " .. table.concat(NAMES, " ") .. " "
+  for i, name in ipairs(head) do
+    at[name] = i
+    if not known:find(" " .. name .. " ", 1, true) then at.wrong = name end
   end
-  for name in pairs(at) do
-    if not (" " .. table.concat(NAMES, " ") .. " "):find(" " .. name .. " ", 1, true) then
-      return nil, ("line 1: there is no column %q; give %s"):format(name, table.concat(NAMES, ","))
-    end
-  end
+  local message = at.wrong and ("there is no column %q"):format(at.wrong) or not at.customer and "there is no column "
+    .. "customer" or not at.address and "there is no column address"
+  if message then return nil, ("line 1: %s; give %s"):format(message, table.concat(NAMES, ",")) end
   return at
 end
 
@@ -72,63 +69,40 @@ local function conflict(a, b)
   end
 end
 
---- Reads the text of a customers' file. Returns its rows; or nil and a message with the line.
----@param text string
----@return table[]|nil rows, string|nil message
-function M.parse(text)
+local INSERT = "INSERT INTO purser_receive_customer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+
+--- Adds a row to those of the database. `source` is "made" or "file". Returns true; or nil and a message where the
+--- address is somebody's.
+function M.add(book, row, source)
+  for _, other in ipairs(book:rows("SELECT * FROM purser_receive_customer WHERE at = $1", row.at)) do
+    local is_made = source == "made" or other.source == "made"
+    if is_made and other.customer == row.customer and other.memo == row.memo then return true end
+    local message = conflict(row, other)
+    if message then return nil, ("%s: %s"):format(row.address, message) end
+  end
+  book:rows(INSERT, row.at, row.memo, row.starts, row.ends, row.customer, row.address, row.coins, row.least, source)
+  return true
+end
+
+--- Puts the rows of a file's text in the place of those that a file brought before. Addresses that were made here stay.
+--- Returns true, also without a text; or nil and a message with the line.
+---@param text string|nil
+function M.replace(book, text)
+  if not text then return true end
   local lines, message = csv.parse(text)
   if not lines then return nil, message end
   if not lines[1] then return nil, "there is no line; the first is " .. table.concat(NAMES, ",") end
   local at
   at, message = columns_of(lines[1])
   if not at then return nil, message end
-  local rows, by_address = {}, {}
+  book:rows "DELETE FROM purser_receive_customer WHERE source = 'file'"
   for i = 2, #lines do
-    local cells = {}
+    local cells, ok = {}, nil
     for name, column in pairs(at) do cells[name] = lines[i][column] end
     local row
     row, message = M.row(cells)
-    if row then
-      by_address[row.at] = by_address[row.at] or {}
-      for _, other in ipairs(by_address[row.at]) do message = message or conflict(row, other) end
-      table.insert(by_address[row.at], row)
-    end
-    if message then return nil, ("line %d: %s"):format(lines[i].line, message) end
-    rows[#rows + 1] = row
-  end
-  return rows
-end
-
-local INSERT = "INSERT INTO purser_receive_customer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-
-local function insert(book, row, source)
-  book:rows(INSERT, row.at, row.memo, row.starts, row.ends, row.customer, row.address, row.coins, row.least, source)
-end
-
---- Adds one customer's address. Returns true; or nil and a message where it is somebody's.
-function M.add(book, row)
-  for _, other in ipairs(book:rows("SELECT * FROM purser_receive_customer WHERE at = $1", row.at)) do
-    if other.customer == row.customer and other.memo == row.memo then return true end
-    local message = conflict(row, other)
-    if message then return nil, ("%s: %s"):format(row.address, message) end
-  end
-  insert(book, row, "made")
-  return true
-end
-
---- Puts the rows of a file in the place of those that a file brought before. Addresses that were made here stay.
-function M.replace(book, rows)
-  book:rows "DELETE FROM purser_receive_customer WHERE source = 'file'"
-  for _, row in ipairs(rows) do
-    local is_made
-    for _, other in ipairs(book:rows("SELECT * FROM purser_receive_customer WHERE at = $1 AND source = 'made'",
-      row.at)) do
-      if other.customer == row.customer and other.memo == row.memo then is_made = true
-      elseif conflict(row, other) then
-        return nil, ("%s: %s"):format(row.address, conflict(row, other))
-      end
-    end
-    if not is_made then insert(book, row, "file") end
+    if row then ok, message = M.add(book, row, "file") end
+    if not ok then return nil, ("line %d: %s"):format(lines[i].line, message) end
   end
   return true
 end

@@ -40,9 +40,9 @@ local function differing(v, row)
   return n
 end
 
--- Is this known deposit the record without a person, where no other is?
+-- Is this known deposit the record without a person, where no other is? A decided one that two records may be is not.
 local function is_strong(v, row)
-  if v.memo ~= row.memo then return false end
+  if v.memo ~= row.memo or row.held and (row.credited or row.closed) then return false end
   return v.tx ~= "" and v.tx == row.tx or row.tx == "" and v.time == row.time and differing(v, row) == 1
 end
 
@@ -67,6 +67,7 @@ local function pair_equal(round, groups, order)
     if shown[2] then table.sort(shown, by(record_rank)) end
     for i, v in ipairs(shown) do
       if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
+      if rows[i] and rows[i].same ~= "" then round.shown[round.book:deposit(rows[i].same)] = true end
     end
     groups[face] = rest
   end
@@ -79,7 +80,7 @@ local function doubts_of(round, v)
     local is_near = row.time >= from or v.tx ~= "" and v.tx == row.tx
       or (v.tx == "" or row.tx == "") and math.abs(v.time - row.time) <= DAY
     local is_alike = v.memo == row.memo or v.memo == "" or row.memo == ""
-    if is_near and is_alike and not round.used[row] and row.same == "" then
+    if is_near and is_alike and not (round.used[row] or round.shown[row]) and row.same == "" then
       list[#list + 1] = row
     end
   end
@@ -138,7 +139,7 @@ local function deposit_of(round, v)
   if #strong == 1 and round.rivals[strong[1]] == 1 then return strong[1] end
   if rival then
     for _, row in ipairs(v.doubts) do
-      if not is_decided(row) then round.book:change(row, { held = true }) end
+      if not is_decided(row) or is_strong(v, row) then round.book:change(row, { held = true }) end
     end
   elseif open then
     return open
@@ -160,9 +161,12 @@ local function read_waits(book)
   return waits
 end
 
-local function keep_waits(round)
+-- A record that is not shown for a while may be spelled otherwise now, and goes on waiting; but not an equal one, which
+-- a page that moved may have shown twice.
+local function keep_waits(round, groups)
   for name, known in pairs(round.waits) do
-    if round.waiting[name] or known.time >= round.reading.from then
+    local is_hidden = not groups[name:match "^[^#]*"] and name:find "#$" and round.reading.at - known.since < 2 * DAY
+    if round.waiting[name] or not is_hidden and known.time >= round.reading.from then
       round.book:rows("DELETE FROM purser_receive_wait WHERE name = $1", name)
     end
   end
@@ -172,13 +176,12 @@ local function keep_waits(round)
   end
 end
 
--- Takes what is shown of a deposit into its row. A memo and a transaction that were shown once are not lost.
+-- Takes what is shown of a deposit into its row. The row is that record alone: nothing of an earlier one stays.
 local function show(round, row, v)
   local book, reading = round.book, round.reading
   local is_other = row.face ~= v.face or row.state ~= v.state or row.time ~= v.time
-  book:change(row, { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network,
-    tx = v.tx ~= "" and v.tx or row.tx, memo = v.memo ~= "" and v.memo or row.memo, amount = v.amount, time = v.time,
-    state = v.state, raw = is_other and records.raw(v) or row.raw })
+  book:change(row, { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx,
+    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = is_other and records.raw(v) or row.raw })
   if reading.is_first and v.kind == "credit" then return book:change(row, { credited = true, old = true }) end
   judges.judge(book, row, v.kind, reading.at)
 end
@@ -189,14 +192,14 @@ end
 ---@param reading { at: integer, from: integer, values: table[], is_first: boolean|nil }
 ---@return integer|nil need
 function M.take(book, reading)
-  local round = { book = book, reading = reading, used = {}, rivals = {}, waits = read_waits(book), waiting = {},
-    since = tonumber(book:meta "since") or 0 }
+  local round = { book = book, reading = reading, used = {}, shown = {}, rivals = {}, waits = read_waits(book),
+    waiting = {}, since = tonumber(book:meta "since") or 0 }
   local groups, order = grouped(reading.values)
   pair_equal(round, groups, order)
   for _, v in ipairs(left_over(round, groups, order)) do
     if not has_to_wait(round, v) then round.used[deposit_of(round, v)] = v end
   end
-  keep_waits(round)
+  keep_waits(round, groups)
   local rows = {}
   for row in pairs(round.used) do rows[#rows + 1] = row end
   table.sort(rows, function(a, b) return a.dp < b.dp end)

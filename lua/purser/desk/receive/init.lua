@@ -39,6 +39,7 @@ Receive.__index = Receive
 local rules = { sqlite = "string", postgresql = "table", client = "any", receivers = "table", coin = "string",
   sub_accounts = "boolean", poll_ms = { 1, 3600000 }, lease_ms = { 1, 3600000 } }
 local BUDGET_MS = 20000 -- for receivers between two looks
+local PREVIEW = "nothing is kept"
 
 local function problem_of(message) return errors.config("the deposits: " .. tostring(message)) end
 
@@ -100,6 +101,13 @@ local function mismatch(self, book)
   end
 end
 
+-- Checks that the database is of this client, and puts a file's customers in the place of those before.
+local function enter(self, book, params)
+  local why = mismatch(self, book)
+  if why then return nil, why end
+  return customers.replace(book, params and params.customers)
+end
+
 ---@class purser.ReceiveBegun
 ---@field old integer      deposits that had succeeded before, which are not credited
 ---@field pending integer  deposits that will be credited when they succeed
@@ -109,9 +117,6 @@ end
 ---@return purser.ReceiveBegun|nil begun, purser.Error|nil err
 function Receive:begin(params)
   if not self.client then return nil, errors.config("a client is needed to begin", nil, "client") end
-  local rows, message = {}, nil
-  if params and params.customers then rows, message = customers.parse(params.customers) end
-  if not rows then return nil, errors.argument("customers", message) end
   local reading, err = self.reader:read(true)
   if not reading then return nil, err end
   return write(self, function(book)
@@ -119,7 +124,7 @@ function Receive:begin(params)
     for name, value in pairs(self.place) do book:set_meta(name, value) end
     book:set_meta("since", reading.at)
     book.outbox:add(book, names_of(self.senders))
-    local ok, why = customers.replace(book, rows)
+    local ok, why = customers.replace(book, params and params.customers)
     if not ok then return nil, why end
     identity.take(book, reading)
     local begun = { old = 0, pending = 0 }
@@ -135,10 +140,6 @@ end
 ---@param params { customers: string|nil }|nil
 ---@return true|nil ok, purser.Error|nil err  the code "held": another process reads into this database
 function Receive:take_lease(params)
-  local text = params and params.customers
-  local rows, message
-  if text then rows, message = customers.parse(text) end
-  if text and not rows then return nil, errors.argument("customers", message) end
   local corrected, late = self.client:sync_clock() -- the lease counts by the service's time
   if not corrected then return nil, late end
   local ok, holder = self.store:lease(self.token, self.clock(), self.lease_ms)
@@ -149,11 +150,8 @@ function Receive:take_lease(params)
     return nil, err
   end
   local taken, err = write(self, function(book)
-    local why = mismatch(self, book)
-    if why then return nil, why end
     book.outbox:add(book, names_of(self.senders))
-    if not rows then return true end
-    return customers.replace(book, rows)
+    return enter(self, book, params)
   end, self.token)
   if not taken then self:release() end
   return taken, err
@@ -175,30 +173,43 @@ end
 ---@field kind "credit"|"reversed"
 ---@field body string  what a receiver gets: one JSON object
 
+-- Takes a reading into the database, in one transaction. Returns true; or nil and an error.
+local function take(self, reading, events, params, is_preview)
+  return write(self, function(book)
+    local ok, why = enter(self, book, params)
+    if not ok then return nil, why end
+    book.events = events
+    reading.need = identity.take(book, reading)
+    if is_preview then return nil, PREVIEW end
+    self.gap = self.gap or readers.gap(book, reading)
+    return true
+  end, not is_preview and self.token or nil)
+end
+
 --- Reads once, and takes what is shown. Returns the events that were made.
 ---@return purser.ReceiveEvent[]|nil events, purser.Error|nil err
 function Receive:look()
-  local events
+  local events = {}
   for _ = 1, 3 do
     local reading, err = self.reader:read()
-    if not reading then return nil, err end
-    local need
-    local ok
-    ok, err = write(self, function(book)
-      local why = mismatch(self, book)
-      if why then return nil, why end
-      book.events = events or {}
-      need = identity.take(book, reading)
-      return book.events
-    end, self.token)
-    if not ok then
-      self.reader:failed()
-      return nil, err
-    end
-    events = ok
-    self.reader:took(reading, need)
-    if not need or need >= reading.from then break end -- deeper is needed at once
+    local ok = reading
+    if reading then ok, err = take(self, reading, events) end
+    if not ok then return nil, err end
+    self.reader:took(reading)
+    if not reading.need or reading.need >= reading.from then break end -- deeper is needed at once
   end
+  return events
+end
+
+--- Returns the events that a look would make now, and keeps nothing.
+---@param params { customers: string|nil }|nil  customers: in place of those that are kept
+---@return purser.ReceiveEvent[]|nil events, purser.Error|nil err
+function Receive:preview(params)
+  local reading, err = self.reader:read()
+  if not reading then return nil, err end
+  local events = {}
+  local _, why = take(self, reading, events, params, true)
+  if why.message ~= PREVIEW then return nil, why end
   return events
 end
 
@@ -229,7 +240,9 @@ local function go(self, params)
     local events
     events, err = self:look()
     if err and not err.retryable then return nil, err end
+    err = err or self.gap
     if err and params.problem then params.problem(err) end
+    if err == self.gap then err, self.gap = nil, nil end
     for _, event in ipairs(events or {}) do
       if params.made then params.made(event) end
     end
@@ -299,7 +312,7 @@ end
 function Receive:note_address(customer, address, memo)
   local row, message = customers.row { customer = customer, address = address, memo = memo }
   if not row then return nil, errors.argument("address", message) end
-  return write(self, function(book) return customers.add(book, row) end)
+  return write(self, function(book) return customers.add(book, row, "made") end)
 end
 
 --- Returns the deposits that a person has to end: { deposit, amount, coin, why, since, verbs }.

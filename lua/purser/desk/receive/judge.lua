@@ -18,23 +18,20 @@ end
 -- Returns the customer of a deposit; or nil and why a person has to say. About an hour from a hand-over the record's
 -- time proves nothing.
 local function customer_of(book, row)
-  local found
+  local owner -- the customers' file has one at a time
   for _, one in ipairs(book:rows("SELECT * FROM purser_receive_customer WHERE at = $1 AND memo = $2", row.at,
     row.memo)) do
     local from, to = tonumber(one.starts) or 0, tonumber(one.ends) or math.huge
-    if one.coins ~= "" and not (" " .. one.coins .. " "):find(" " .. row.coin .. " ", 1, true) then
-      return nil, "coin"
-    end
     if math.abs(row.time - from) < HOUR or math.abs(row.time - to) < HOUR then return nil, "edge" end
-    if row.time >= from and row.time < to then
-      if found then return nil, "who" end
-      found = one
-    end
+    if row.time >= from and row.time < to then owner = one end
   end
-  if not found then return nil, "who" end
+  if not owner then return nil, "who" end
+  if owner.coins ~= "" and not (" " .. owner.coins .. " "):find(" " .. row.coin .. " ", 1, true) then
+    return nil, "coin"
+  end
   if row.memo == "" and had_memo(book, row.at) then return nil, "memo" end
-  if found.least ~= "" and decimal(row.amount):compare(found.least) < 0 then return nil, "least" end
-  return found.customer
+  if owner.least ~= "" and decimal(row.amount):compare(owner.least) < 0 then return nil, "least" end
+  return owner.customer
 end
 
 -- Makes an event, and what each receiver waits for, in the transaction of the row.
@@ -114,6 +111,7 @@ end
 ---@param now integer
 function M.settle(book, dp, verb, with, by, now)
   local row = book:deposit(dp)
+  with = with or ""
   if not row then return nil, ("there is no deposit %s"):format(dp) end
   if row.ask == "" then return nil, ("nobody is asked about %s"):format(dp) end
   if verb == "give" then
@@ -121,15 +119,16 @@ function M.settle(book, dp, verb, with, by, now)
     if not book:rows("SELECT customer FROM purser_receive_customer WHERE customer = $1", with)[1] then
       return nil, ("there is no customer %s"):format(with)
     end
-    book:change(row, { by = by })
+    book:change(row, { by = by, held = false })
     credit(book, row, with, now)
   elseif verb == "same" then
     local other = book:deposit(with)
     if not other or other == row then return nil, ("there is no other deposit %s"):format(with) end
     if row.credited then return nil, ("%s is credited; say seen"):format(dp) end
-    book:change(row, { ask = "", closed = true, same = other.same ~= "" and other.same or other.dp, by = by })
+    book:change(row, { ask = "", closed = true, held = false, by = by,
+      same = other.same ~= "" and other.same or other.dp })
   elseif row.credited == (verb == "seen") then
-    book:change(row, { ask = "", closed = true, by = by })
+    book:change(row, { ask = "", closed = true, held = false, by = by })
   else
     return nil, row.credited and ("%s is credited already; say seen"):format(dp) or ("%s is not credited; say give, "
       .. "same or refuse"):format(dp)

@@ -3,7 +3,9 @@
 -- service shows each twelve hours, at the start and after an error. Nothing that a stranger sends changes these depths.
 
 local digest = require "purser.client.util.digest"
+local errors = require "purser.client.call.errors"
 local records = require "purser.desk.receive.record"
+local utc = require "purser.client.util.utc"
 
 local M = {}
 
@@ -60,16 +62,14 @@ function Reader:read(is_first)
     if not corrected then return nil, err end
   end
   local now = self.client:now()
-  local from = math.max(is_first and now - 90 * DAY or depth_of(self, now),
-    self.client:earliest(self.operation, now) + MARGIN_MS)
+  local deepest = math.max(now - 90 * DAY, self.client:earliest(self.operation, now) + MARGIN_MS)
+  local from = is_first and deepest or math.max(deepest, depth_of(self, now))
+  self.ok_at = nil -- the next reading is deep, unless this one is taken whole
   local walk = self.client:each(self.operation, { from = from, coin = self.coin })
   local values = {}
   while true do
     local record, err = walk:next()
-    if err then
-      self.ok_at = nil -- the next reading is deep
-      return nil, err
-    end
+    if err then return nil, err end
     if not record then break end
     local went, value = pcall(records.value, record, function(coin, network) return name_of(self, coin, network) end)
     if not went then
@@ -78,18 +78,26 @@ function Reader:read(is_first)
     end
     values[#values + 1] = value
   end
-  return { at = now, from = from, values = values, is_first = is_first }
+  return { at = now, from = from, deepest = deepest, values = values, is_first = is_first }
 end
 
---- Notes that a reading was taken whole, and how far back the next one has to go.
-function Reader:took(reading, need)
-  self.need, self.ok_at = need, reading.at
-  if reading.from <= reading.at - 2 * DAY or not self.wide_at then self.wide_at = reading.at end
-  if reading.from <= reading.at - 89 * DAY or not self.deep_at then self.deep_at = reading.at end
+--- Notes that a reading was taken whole, and how far back the next one has to go (`need`).
+function Reader:took(reading)
+  self.need, self.ok_at = reading.need, reading.at
+  local is_deep = reading.from <= reading.deepest
+  if is_deep or reading.from <= reading.at - 2 * DAY then self.wide_at = reading.at end
+  if is_deep then self.deep_at = reading.at end
 end
 
---- Notes that a reading was not taken: the next one is deep.
-function Reader:failed() self.ok_at = nil end
+--- Returns an error where the service no longer shows all that lies between the last reading and this one.
+function M.gap(book, reading)
+  local last = tonumber(book:meta "read" or book:meta "since")
+  book:set_meta("read", reading.at)
+  if reading.from <= last or reading.from > reading.deepest then return nil end
+  return errors.new { kind = "workflow", outcome = "unknown", message = ("from %s to %s nothing was read, and the "
+    .. "service shows that time no more: look for deposits of it by hand"):format(utc.text(last),
+    utc.text(reading.from)) }
+end
 
 ---@param client purser.Client
 ---@param options { coin: string|nil, sub_accounts: boolean|nil }

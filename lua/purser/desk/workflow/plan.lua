@@ -40,6 +40,7 @@ local MAX_AGE_MS = 300000
 ---@class purser.AddressPlanParams
 ---@field coin string
 ---@field network string|nil      by any name people use
+---@field another boolean|nil     a new one, whatever exists
 ---@field max_age_ms integer|nil  how old the coin configuration and the plan may be. Default: 300000
 
 ---@class purser.Plan
@@ -56,6 +57,7 @@ local MAX_AGE_MS = 300000
 ---@field arrives string|nil
 ---@field arrives_at_least string|nil  if the service takes the fee out of the amount
 ---@field existing purser.record.deposit_address|nil  the deposit address that is there already
+---@field addresses purser.record.deposit_address[]|nil  all of them
 local Plan = { __name = "purser.plan" }
 Plan.__index = Plan
 
@@ -364,13 +366,13 @@ end
 ------------------------------------------------------------------------------------------------- deposit addresses
 
 --- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
---- returned by execute() and none is made.
+--- returned by execute() and none is made, unless `another` is wanted.
 ---@param client purser.Client
 ---@param given purser.AddressPlanParams
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.create_deposit_address(client, given)
   local plan, err = begin(client, "wallet.create_deposit_address", given, { coin = "any", network = "any",
-    max_age_ms = { 0 } }, function() return "Deposit address for " .. tostring(given.coin) end)
+    another = "boolean", max_age_ms = { 0 } }, function() return "Deposit address for " .. tostring(given.coin) end)
   if not plan then return nil, err end
   local network = plan.network
   if network then
@@ -379,15 +381,15 @@ function M.create_deposit_address(client, given)
     list, err = client.wallet:deposit_addresses(plan.params)
     if not list then return nil, err end
     for _, row in ipairs(list) do
-      line(plan, "exists", "%s%s", tostring(row.address), row.memo and row.memo ~= "" and " with memo " .. row.memo
-        or "")
+      line(plan, "exists", "%s%s", tostring(row.address), (row.memo or "") ~= "" and " with memo " .. row.memo or "")
       local why = networks.answer_problem(plan.params, row, plan.coin_record)
       if why then problem(plan, "%s", why) end
     end
-    plan.existing = #list == 1 and #plan.problems == 0 and list[1] or nil
-    if list[2] then
+    plan.addresses = list
+    plan.existing = #list == 1 and not given.another and #plan.problems == 0 and list[1] or nil
+    if list[2] and not given.another then
       problem(plan, "there are %d addresses of %s on %s: choose one of them", #list, plan.coin, network.network)
-    elseif not list[1] and network.depositEnable == false then
+    elseif (given.another or not list[1]) and network.depositEnable == false then
       problem(plan, "deposits of %s on %s are suspended%s", plan.coin, network.network,
         network.depositTips and ": " .. network.depositTips or "")
     end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The list of what may stay in a recording: a value stays when its member or parameter is known to be public, by the
--- rows or by the list here, and its text has the form of its kind. Everything else becomes a token.
+-- The values that may stay in a recording: the member or parameter is public, by the rows or by the lists of this file,
+-- and the text has the form of the kind. Other values become tokens.
 
 local purser = require "purser"
 
@@ -14,10 +14,10 @@ end
 
 --------------------------------------------------------------------------------------------------------------- names
 
--- The words of which the interface's names are made: a new member is named of them, too.
+-- The words of the interface's names, which names of new members use, too.
 local name_words = {}
 
--- Returns the lower-case words of a name in camelCase or with underscores; nil where it is no such name.
+-- Returns the lower-case words of a name in camelCase or with underscores; nil for other names.
 local function words_of(name)
   if #name > 40 or not name:find "^%a[%a_]*$" then return nil end
   local words = {}
@@ -47,7 +47,7 @@ local function learn_members(members)
   end
 end
 
-local public_kinds = { time = "time", count = "number", flag = "flag", permissions = "choice", choice = "choice" }
+local public_kinds = { time = "time", count = "number", permissions = "choice", choice = "choice" }
 
 local function learn_path(path)
   for segment in path:gmatch "[^/]+" do segments[segment] = true end
@@ -64,7 +64,7 @@ for _, row in pairs(purser.operations) do
   learn_members(row.members)
 end
 
---- Returns true for a name that may stay: one of the interface's, or made of the words of such names alone.
+--- Returns true for a name that may stay: a name of the interface, or a name of words of the interface's names.
 function M.is_name(name)
   if known[name] then return true end
   local words = words_of(name)
@@ -106,7 +106,7 @@ local kinds = {
   end,
 }
 
--- Notes the kinds of members that the rows do not tell.
+-- Notes the kinds of members without a kind in the rows.
 local function list(kind, names)
   for name in names:gmatch "%S+" do kind_of[name] = kind end
 end
@@ -120,10 +120,10 @@ list("flag", "success includeFee")
 list("choice", "fromAccountType toAccountType")
 list("time", "timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time")
 
--- Names that are of a page where its records stand beside them, and may be of an amount elsewhere.
+-- Names that count a page beside records, and may be amounts elsewhere.
 local of_pages = set_of "total limit size page"
 
---- Returns true for a value that may stay; "time" and "date" for a time, which moves.
+--- Returns true for a value that may stay; "time" or "date" for a time that moves.
 ---@param name string
 ---@param text string
 ---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
@@ -148,12 +148,12 @@ local limit_headers = set_of [[
   x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-ratelimit-used x-rate-limit-limit x-rate-limit-remaining
   x-rate-limit-reset]]
 
--- Tells whether a header is about weights and limits; a name may end in its window, such as -10s.
+-- Tells whether a header tells weights or limits; a name may end in a window, such as -10s.
 local function is_limit(name)
   return limit_headers[name] == true or limit_headers[name:match "^(.-)%-%d%d?[smhd]$" or ""] == true
 end
 
---- Tells whether a header may stay: true, "token" where its value becomes one; nil: it is left out.
+--- Tells whether a header may stay: true; "token" for a value that becomes a token; nil for a header that is left out.
 ---@param name string  in lower case
 ---@param value string
 ---@return boolean|string|nil
@@ -169,7 +169,7 @@ function M.header(name, value)
   end
 end
 
--- Parameters that a replay does not compare: they are new with every request.
+-- Parameters that are new with each request, and that a replay does not compare.
 M.of_request = set_of "timestamp recvWindow signature"
 
 return M

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
---- A transport around another one that writes each exchange as one line of JSON, redacted before it is kept.
--- docs/testing/recordings.md says what stays. Whatever happens to the recording, the answer is handed on as it came.
+--- A transport around another transport that writes each exchange as a redacted line of JSON.
+--- docs/testing/recordings.md
+-- says what stays. A failed recording never changes an answer. Read the files in this order: record, redact, token,
+-- harmless, replay, drift/.
 
 local core = require "purser.core"
 local json = require "purser.json"
@@ -29,7 +31,7 @@ local METHODS = { GET = true, POST = true, PUT = true, DELETE = true }
 local KINDS = { transport = true, decode = true, argument = true, closed = true }
 local PHASES = { resolve = true, connect = true, tls = true, send = true, receive = true }
 
--- Returns a failure without its message, which may name a host or a proxy.
+-- Returns a failure without the message, which may name a host or a proxy.
 local function failure_of(failure)
   failure = type(failure) == "table" and failure or {}
   return json.object {
@@ -60,7 +62,7 @@ local function line_of(self, request, response, failure)
   return json.encode(json.object(members)) .. "\n"
 end
 
--- Keeps an exchange. What goes wrong ends the recording, never the call.
+-- Keeps an exchange. A problem ends the recording, never the call.
 local function keep(self, request, response, failure)
   if self.problem then return end
   local made, line = pcall(line_of, self, request, response, failure)
@@ -85,7 +87,7 @@ function Recorder:send(request)
   return response, failure
 end
 
---- Ends the recording and the inner transport. Returns true; or nil and what was not recorded, and why.
+--- Ends the recording and the inner transport. Returns true; or nil and why the recording is incomplete.
 ---@return true|nil ok, string|nil message
 function Recorder:close()
   if self.inner.close then self.inner:close() end
@@ -112,8 +114,9 @@ end
 
 local rules = { file = "string", write = "function" }
 
---- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
--- user can read; or `write`, a function that takes each line.
+--- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new file that only this user
+--- can
+-- read; or `write`, a function of each line.
 ---@param inner purser.Transport
 ---@param options { file: string|nil, write: (fun(line: string): any, string|nil)|nil }
 ---@return purser.transport.recorder|nil transport, string|nil message
@@ -136,7 +139,7 @@ function M.new(inner, options)
     self.file = file
     function self.write(line) return file:write(line) end
   end
-  -- The client asks whether its transport has these.
+  -- a client asks a transport for these methods
   if inner.sleep then function self.sleep(_, ms) return inner:sleep(ms) end end
   if inner.discard then function self.discard(_, response) return inner:discard(response) end end
   return setmetatable(self, Recorder)

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Redacts what a client sends and gets. A value stays only where its name and its form are on a list of harmless ones;
--- everything else becomes a token (token.lua).
---
--- Times move by one whole number of days that is drawn for each recording.
+-- Redacts requests and answers. Values with harmless names and forms stay (harmless.lua), other values become tokens
+-- (token.lua). Times move by a whole number of days that each recording draws.
 
 local utc = require "purser.client.util.utc"
 local core = require "purser.core"
@@ -20,7 +18,7 @@ Redactor.__index = Redactor
 Redactor.__name = "purser.redactor"
 Redactor.__tostring = function() return Redactor.__name end
 
---- Makes a redactor with a random key of its own. Returns nil and a message when there are no random bytes.
+--- Makes a redactor with a random key. Returns nil and a message without random bytes.
 ---@return table|nil redactor, string|nil message
 function M.new()
   local key, message = core.random_token(32)
@@ -31,7 +29,7 @@ function M.new()
   return setmetatable({ signer = signer, shift = -(30 + core.random_integer(370)) * DAY_MS }, Redactor)
 end
 
---- Returns the token of a text, whatever it is.
+--- Returns the token of any text.
 function Redactor:token(text) return token.of(self.signer, text) end
 
 local function moved(self, text) return ("%d"):format(tonumber(text) + self.shift) end
@@ -44,9 +42,9 @@ local function moved_date(self, text)
 end
 
 --- Returns a value as it may be kept.
----@param name string|nil  of the member or parameter that holds it
+---@param name string|nil  of the member or parameter
 ---@param text string
----@param beside table<string, boolean>|nil  the names of the members of the object that it is in
+---@param beside table<string, boolean>|nil  the names of the members of the object around the value
 ---@return string
 function Redactor:value(name, text, beside)
   local kept = name and harmless.keeps(name, text, beside)
@@ -89,7 +87,7 @@ local function redact_node(self, node, name, beside)
   end
 end
 
--- Returns what stands for a body that is no JSON: it has its length, and is a page of HTML where that was one.
+-- Returns a filler for a body that is no JSON: of equal length, and HTML in place of HTML.
 local function filler(text)
   local open, close = "<html>", "</html>"
   if text:find "^%s*<" and #text >= #open + #close then
@@ -98,7 +96,7 @@ local function filler(text)
   return ("x"):rep(#text)
 end
 
---- Returns a body as it may be kept: JSON stays JSON of the same form.
+--- Returns a body as it may be kept: JSON keeps the form.
 ---@param text string
 ---@return string
 function Redactor:body(text)
@@ -113,7 +111,7 @@ local function unescape(text)
   return (text:gsub("%+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
 end
 
---- Returns the parameters of a query, in their order: { { name, value }, ... }, decoded.
+--- Returns the decoded parameters of a query in order: { { name, value }, ... }.
 ---@param query string
 ---@return string[][]
 function M.parameters(query)
@@ -145,7 +143,7 @@ function Redactor:target(target)
   return self:path(path) .. (#parts > 0 and "?" .. table.concat(parts, "&") or "")
 end
 
---- Headers by name as they may be kept: a map, or the raw block of an answer. Most are left out.
+--- Returns the headers that may be kept, by name, of a map or of an answer's raw block.
 ---@param headers string|table<string, string>|nil
 ---@return table<string, string>
 function Redactor:headers(headers)

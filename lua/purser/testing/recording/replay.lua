@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
---- A transport that answers from a recording. It has no way to the network.
+--- A transport that answers from a recording, without a network.
 --
--- A request matches a recorded one when method, path, names and harmless values are equal and every redacted value has
--- the length and kind of its token. A value then stands for that token throughout the replay, and where the token
--- comes back in an answer, the value is put there.
+-- A request matches a recorded request when method, path, names and harmless values are equal and each redacted value
+-- has the length and kind of the token. The value then stands for the token throughout the replay, in answers too.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
@@ -28,7 +27,7 @@ end
 
 ---------------------------------------------------------------------------------------------------------- the requests
 
--- Returns what of a request is compared: the parts of its path and its values, each with its name.
+-- Returns the compared parts of a request: parts of the path and values, with names.
 local function parts_of(target, body)
   local path, query = target:match "^([^?]*)%??(.*)$"
   local values, time = {}, nil
@@ -44,7 +43,7 @@ local function parts_of(target, body)
   return { values = values, time = time }
 end
 
--- Tells whether a value may stand for a token, given what is bound already; binds it then.
+-- Tells whether a value may stand for a token under the bindings so far; binds the value then.
 local function may_stand(bound, value, recorded)
   local held = bound.token_of[value]
   if held then return held == recorded end
@@ -56,7 +55,7 @@ end
 
 local function new_binding() return { token_of = {}, value_of = {} } end
 
--- Returns a binding that has what another one has, and leaves it as it is.
+-- Returns a binding on top of another binding, which stays unchanged.
 local function bound_above(bound)
   return { token_of = setmetatable({}, { __index = bound.token_of }),
     value_of = setmetatable({}, { __index = bound.value_of }) }
@@ -68,7 +67,7 @@ local function is_same(bound, name, value, recorded, exact_times)
   return value == recorded or kept == "time" and not exact_times and harmless.keeps(name, recorded) == "time"
 end
 
--- Returns what a request binds when it is the recorded one; nil when it is another.
+-- Returns the bindings of a request that matches a recorded request; nil for another request.
 local function binding_of(self, method, parts, exchange, exact_times)
   local recorded, fresh = exchange.parts, bound_above(self.bound)
   if method ~= exchange.method or #parts.values ~= #recorded.values or parts.size ~= recorded.size then return nil end
@@ -90,7 +89,7 @@ end
 
 ----------------------------------------------------------------------------------------------------------- the answers
 
--- Returns a recorded body with the values of this replay in the place of their tokens.
+-- Returns a recorded body with values in place of tokens.
 local function filled(self, body)
   if next(self.bound.value_of) == nil then return body end
   local tree = json_tree.read(body)
@@ -129,7 +128,7 @@ function Replay:send(request)
   return { status = exchange.status, headers = exchange.headers, body = filled(self, exchange.body), sends = 1 }
 end
 
---- Returns the time of the recording: that of the next exchange, for the client's option `clock`.
+--- Returns the time of the next exchange, for the client's option `clock`.
 ---@return integer epoch_ms
 function Replay:now()
   local last
@@ -140,7 +139,7 @@ function Replay:now()
   return last or core.now_ms()
 end
 
---- Returns how many exchanges were not asked for yet.
+--- Returns the number of unused exchanges.
 ---@return integer
 function Replay:left()
   local count = 0
@@ -192,7 +191,7 @@ local function lines_of(source)
   return lines
 end
 
---- Makes a transport out of a recording: the path of its file, or a list of its lines.
+--- Makes a transport out of a recording: the path of a file, or a list of lines.
 ---@param source string|string[]
 ---@return purser.transport.replayer|nil transport, string|nil message
 function M.new(source)

@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Tokens, which stand for values that are not to be kept: each of the same length and kind, drawn from the value by
--- HMAC with the random key of one recording. Equal values have equal tokens there, and in no other recording.
---
--- A token shows the kind of the whole value alone. Which of its characters were digits or capitals would point at one
--- address among all those of a chain.
+-- Tokens in place of values: of equal length and kind, drawn from the value by HMAC with the random key of a recording.
+-- Equal values have equal tokens within one recording alone. A token shows the kind of the whole value: the places of
+-- digits and capitals would point at one address of a chain.
 
 local M = {}
 
@@ -12,7 +10,7 @@ local LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 local NO_HEX, NO_HEX_UPPER = "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ"
 local BLOCK = 256 -- bytes of a token before it repeats itself
 
--- Returns a function that draws characters out of an alphabet, the same ones for the same text.
+-- Returns a function that draws characters out of an alphabet, equal characters for equal texts.
 local function draws(signer, text)
   local bytes, at, count = "", 1, 0
   return function(alphabet)
@@ -34,7 +32,7 @@ local function run_of(draw, alphabet, length)
   return length <= BLOCK and block or block:rep(math.ceil(length / BLOCK)):sub(1, length)
 end
 
--- Draws other digits for those of a number. The first is no zero where there are several: it may be a bare number.
+-- Draws digits for a number. The first of several is no zero, as a bare number may not begin with a zero.
 local function number_run(draw, text)
   return (text:gsub("()(%d+)", function(at, run)
     local is_first = #run > 1 and not text:sub(1, at - 1):find "%d"
@@ -56,8 +54,8 @@ local function is_number(text)
   return text:find "^[+-]?%d+%.?%d*$" ~= nil or text:find "^[+-]?%d+%.?%d*[eE][+-]?%d+$" ~= nil
 end
 
--- Letters and digits. The first is a letter beyond f, so that the token is neither a number nor hexadecimal. The last
--- is a digit where the text has one: what has none is no id.
+-- Draws letters and digits. The first is a letter beyond f, so that the token is neither a number nor hexadecimal. The
+-- last is a digit for a text with digits, as an id has.
 local function mixed(draw, text)
   local lower, upper = text:find "%l", text:find "%u"
   local letters = (lower and LOWER or "") .. (upper and UPPER or "")
@@ -69,7 +67,8 @@ end
 
 local token
 
--- A list keeps its commas, and an address or a hash the number after its colon: each part has the token it has alone.
+-- Returns the tokens of the parts of a list, or of an address or hash with a number behind a colon; nil for other
+-- texts.
 local function of_parts(signer, text)
   if text:find "^[^,%s]+,[^%s]*[^,%s]$" then
     return (text:gsub("[^,]+", function(part) return token(signer, part) end))
@@ -92,7 +91,7 @@ end
 ---@return string
 M.of = token
 
---- Returns what stays of a text in its token: its length and kind, as a text to compare.
+--- Returns the length and kind of a text, which the token keeps, as a text to compare.
 ---@param text string
 ---@return string
 function M.kind(text)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Users and their sub-accounts: who exists, who belongs to whom, who is frozen, who has a futures business; and their
--- API keys. A secret is shown once, in the answer that makes the key.
+-- Users, sub-accounts and API keys: parents, frozen accounts, futures businesses. Only the answer that makes a key
+-- shows the secret.
 --
 -- role: "broker" (a main account with group A), "main" and "user" (main accounts), "sub" (its `parent` is a uid).
 
@@ -51,8 +51,7 @@ function M.find(sim, requested)
   return nil, ("there is no account %s"):format(tostring(requested))
 end
 
---- Checks the fields of a method of the simulator, and finds the account that they name. Returns it, or nil and what is
---- wrong.
+--- Checks the fields of a simulator's method. Returns the named account; or nil and the problem.
 function M.named(sim, method, fields, rules)
   local message = option_schema.text(fields, rules, method .. " field")
   if message then return nil, message end
@@ -87,7 +86,7 @@ function M.has_futures(sim, account)
   return account.futures == true
 end
 
--- Returns a sub-account as each answer shows it, which has some of this.
+-- Returns a sub-account with the members of all answers.
 local function public(sub)
   return {
     subAccount = sub.name, note = sub.note, timestamp = sub.time, createTime = sub.time, uid = sub.uid,
@@ -162,8 +161,7 @@ function M.is_api_key(text)
   return text:find("^%w+$") ~= nil and #text >= 8 and #text <= 64
 end
 
---- Returns the days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has
---- ended.
+--- Returns the remaining days of a key, rounded up; nil for a key with an IP list, which does not end; 0 after the end.
 function M.days_left(sim, key)
   local days = sim.options.key_days
   if key.ip or days == 0 then return nil end

@@ -53,8 +53,8 @@ local function public(record)
   }
 end
 
---- Returns the deposit address of an account for a coin on a network: made at its first use, the same ever after unless
---- a new one `is_wanted`. On a chain with memos there is one address of the platform, and a memo for each account.
+--- Returns the deposit address of an account for a coin on a network, made at the first use or where a new address
+--- `is_wanted`. A chain with memos has one address of the platform, and a memo for each account.
 function M.of_account(sim, account, network, is_wanted)
   local book = sim.deposit_addresses
   local known = book:of(owner_key(account.uid, network.coin, network.long))
@@ -72,7 +72,7 @@ function M.find(sim, network, address, memo)
   return sim.deposit_addresses:of(owner_key(address .. ":" .. (memo or ""), network.coin, network.long))[1]
 end
 
---- Returns a coin's network by its long name, or its first one; rejects a request that names none.
+--- Returns a coin's network by the long name, or the first network; rejects an unknown name.
 function M.find_network(coin, name)
   coins.check(coin)
   local known = coins.by_name[coin]

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
---- The simulator's page: GET /console is console.html next to this file, GET /console/page.js its script beside it,
---- GET /console/data what it shows.
+--- The simulator's page: GET /console is console.html next to this file, GET /console/page.js the script, GET
+--- /console/data the contents.
 --
--- The page changes things through the control endpoints (purser.sim.control), and only who may use those may read.
+-- The page uses the control endpoints (purser.testing.sim.control), and has the same door.
 
 local accounts = require "purser.testing.sim.accounts"
 local codes = require "purser.codes"
@@ -56,8 +56,7 @@ local function catalogue()
   return { operations = names, coins = offered }
 end
 
--- Returns the latest requests, each with its number, so that the page adds only what is new, and with what cures its
--- code.
+-- Returns the latest requests with numbers, by which the page adds new requests, and with the cures of codes.
 local function numbered_requests(sim)
   local list = sim:requests()
   local before = sim.journal.added - #list

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- The simulator's own door over HTTP, both sides of it: endpoints under /sim/ that do what the methods of the
---- in-process simulator do, and `connect`, an object that has those methods and asks a simulator elsewhere.
+--- The simulator's door over HTTP, both sides: endpoints under /sim/ for the simulator's methods, and `connect`, an
+--- object with these methods that asks another process.
 --
 --     local world = assert(purser.sim.connect "http://127.0.0.1:8080")
 --     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
 --
--- The door is open to loopback only, and closed to web pages: a POST must be application/json, and the Host must be a
--- loopback name, so that neither a form on another page nor a re-bound name can reach it.
+-- The door is open to loopback and closed to web pages: a POST must be application/json, and the Host must be a
+-- loopback name, so that no form of another page and no re-bound name gets in.
 
 local views = require "purser.client.util.views"
 local core = require "purser.core"
@@ -19,8 +19,8 @@ local curl = lazy "purser.client.transport.curl"
 
 local M = {}
 
--- The methods of a simulator, how each is asked for, and the members of the body that its arguments travel in; without
--- such members the one argument is the body.
+-- The methods of a simulator, the routes, and the members of the body for arguments; without members the argument is
+-- the body.
 local calls = {
   { "account", "POST /sim/accounts" }, { "deposit", "POST /sim/deposits" }, { "rebate", "POST /sim/rebates" },
   { "trade", "POST /sim/trades" }, { "save_address", "POST /sim/saved-addresses" },
@@ -53,7 +53,7 @@ end
 
 routes["GET /sim/clock"] = function(sim) return { now = sim:now(), clock = sim.clock.mode } end
 
--- Calls the method that is asked for: of several on one route, the one whose first member is in the body.
+-- Calls the method of a route; of several methods the one whose first member is in the body.
 local function call(sim, route, body)
   local missing = {}
   for _, row in ipairs(calls) do
@@ -167,8 +167,8 @@ end
 
 ------------------------------------------------------------------------------------------------------- the other side
 
---- A simulator that runs elsewhere. It has the methods of one in this process; each returns nil and what is wrong when
---- the simulator rejected or cannot be reached.
+--- A simulator in another process, with the methods of a simulator in this process. Each method returns nil and a
+--- problem when the simulator rejects or cannot be reached.
 ---@class purser.SimWorld: purser.Sim
 ---@field url string
 local World = { __name = "purser.sim.world" }

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Deposits: seen on a chain, confirmed block by block, credited once.
 --
--- 4 pending -> 5 success when the network's confirmations have come. One below a hundredth of the network's withdrawal
--- minimum is 1, small, and stays so: it is never credited. sim:set_deposit puts a deposit into any of the states 1 to
--- 12, where it stays. Its funds are free in state 5, locked in state 9 (credited early), and not there in the others.
+-- 4 pending -> 5 success after the network's confirmations. A deposit below a hundredth of the network's withdrawal
+-- minimum is 1, small, and never credited. sim:set_deposit sets a state from 1 to 12, which stays. Funds are free in
+-- state 5, locked in state 9 (credited early), and absent in other states.
 
 local accounts = require "purser.testing.sim.accounts"
 local addresses = require "purser.testing.sim.addresses"
@@ -62,7 +62,7 @@ local rules = {
   memo = "string", tx_id = "string", time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" },
 }
 
--- Returns the address that a deposit arrives at: that of its account, or the one that it names.
+-- Returns the deposit address: the account's, or the named address.
 local function address_of(sim, network, fields)
   if fields.account and fields.address then return nil, "give the account or the address of a deposit, not both" end
   if fields.account then
@@ -73,7 +73,7 @@ local function address_of(sim, network, fields)
     "the address (with its memo) belongs to no account for this coin and network"
 end
 
---- A deposit arrives. Returns it as histories show it, with its `id`; or nil and what is wrong.
+--- Adds a deposit. Returns the deposit as histories show it, with its `id`; or nil and the problem.
 ---@param fields purser.SimDepositOptions
 ---@return table|nil deposit, string|nil message
 function methods:deposit(fields)
@@ -124,8 +124,8 @@ function M.public(record, sim)
   }
 end
 
---- Puts a deposit into a state: its id, and the state's number (1 to 12) or name, and its funds where that state has
---- them. It stays there until it is put into another. Returns the deposit as histories show it; nil and why not.
+--- Puts a deposit into a state (a number from 1 to 12, or a name) until the next such call, and the funds where the
+--- state has them. Returns the deposit as histories show it; nil and why not.
 ---@param id string|integer
 ---@param status integer|string
 ---@return table|nil deposit, string|nil message

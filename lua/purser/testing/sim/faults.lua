@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
---- Faults: what goes wrong between a request and its answer, armed on purpose and drawn from one seed.
+--- Faults between a request and the answer, armed on purpose and drawn from one seed.
 --
--- A request meets its fault before it is executed (`before`), and everything that is left to chance is decided there; a
--- fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
--- recorded, with whether the operation had been applied: that is what a client must be able to find out.
+-- `before` draws the fault of a request before the execution; `after` does a later fault. Each fault is recorded with
+-- whether the operation was applied, which a client must find out.
 
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
@@ -44,7 +43,7 @@ function garbage.huge(fault) return json(200, '["' .. ("x"):rep(fault.bytes or 2
 
 function garbage.wrong_types(_, row) return json(200, render.sample(row, '{"x":[[]]}')) end
 
--- The numbers are absurd, but the answer does not lie about success: a rejection stays one.
+-- The numbers are absurd, but a rejection stays a rejection.
 function garbage.long_numbers(_, row, response, is_live)
   if response and not response.code then return json(200, render.sample(row, LONG_NUMBER)) end
   local _, body = render.rejection(LONG_NUMBER, nil, is_live, row)
@@ -62,12 +61,12 @@ local function pause(status, message, seconds)
   end
 end
 
--- The code of a rejection that names none: one that says that nothing was done.
+-- The default code of a rejection: nothing was done.
 local REJECTION = "730002"
 
 local function at_least(number) return { number, 2 ^ 31 - 1 } end
 
--- Each kind: when it may strike (the first is the default), rules of its own options (purser.allowed), and `answer`.
+-- Kinds of faults: the times of a strike (the first is the default), rules of the kind's options, and `answer`.
 local kinds = {
   reject = {
     when = { "before" }, rules = { code = "string", message = "string" },
@@ -151,7 +150,8 @@ local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
 
--- Returns a value as it was meant: a code may be a number, and a probability comes as text through JSON, in any locale.
+-- Returns a value of the right type: a code may be a number, and a probability comes as text through JSON, in any
+-- locale.
 local function read_value(name, value)
   if name == "code" and type(value) == "number" then return ("%d"):format(value) end
   if name ~= "probability" or type(value) ~= "string" then return value end
@@ -199,7 +199,7 @@ local function check_fault(spec)
   if fault.probability and not (fault.probability >= 0 and fault.probability <= 1) then
     fail("probability is not between 0 and 1")
   end
-  -- A whole number, which a snapshot keeps exactly: the same requests meet the same faults after it.
+  -- a whole number, so that a snapshot repeats the same faults
   fault.threshold = fault.probability and math.ceil(fault.probability * prng.MODULUS)
   return fault
 end

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- Records in order of time, under one or more keys each (an account, a direction of transfer). A window is found by
--- binary search and a page is cut out of it, so a request costs the same over ten records and over 200,000.
+-- Records in order of time, under one or more keys each (an account, a direction of transfer). Binary search finds a
+-- window, so a request costs the same over ten records and over 200,000.
 --
--- A record is plain data with `time`; `keys(record)` names the lists it belongs to, so a snapshot is the records alone.
+-- A record is plain data with `time`; `keys(record)` names the lists of the record, so a snapshot is the records alone.
 --
--- And the windows of time that each operation shows, as its page of the interface document has them: the client's rows
--- say it once more, so that a mistake in either is seen.
+-- The windows of time of each operation, from the interface document. The client's rows repeat the windows, so that a
+-- mistake in either shows.
 
 local clock = require "purser.testing.sim.clock"
 local ledger = require "purser.testing.sim.ledger"
@@ -42,8 +42,8 @@ local function count_before(list, time, through)
   return low
 end
 
--- Adds a record at the end of its lists, once to each; one that is hidden to none. A list is sorted when it is read:
--- sorting many at once costs less than making room for each that is older than the last one.
+-- Adds a record at the end of each list; a hidden record to none. Reading sorts a list: sorting many records at once
+-- costs less than inserting each.
 local function insert(self, record, ...)
   if record.hidden then return end
   for i = 1, select("#", ...) do
@@ -69,7 +69,7 @@ function History:of(key)
   return list
 end
 
---- Adds a record: its id finds it again, its `own_id` (of the client) is used from now on.
+--- Adds a record, and notes the id and the client's `own_id`.
 function History:add(record)
   self.all[#self.all + 1] = record
   local id = record[self.id_name]
@@ -79,8 +79,8 @@ function History:add(record)
   return record
 end
 
---- Adds a record, and moves its funds. Returns nil and the asset, and adds nothing, where there is less of it. Then
---- `new_id` draws its id, where it is given.
+--- Adds a record, and moves the funds. Returns nil and the asset, and adds nothing, where funds are missing. `new_id`
+--- draws the id.
 function History:enter(record, new_id)
   local changes = {}
   ledger.book(changes, self.moves, record)
@@ -90,8 +90,7 @@ function History:enter(record, new_id)
   return self:add(record)
 end
 
---- Changes members of a record, and moves its funds to where they belong then. Returns nil and changes nothing where
---- they are no longer there.
+--- Changes members of a record, and moves the funds. Returns nil and changes nothing where the funds were spent.
 function History:change(record, members)
   local changes = {}
   ledger.book(changes, self.moves, record, true)
@@ -101,13 +100,13 @@ function History:change(record, members)
   return true
 end
 
--- Makes the lists again, of all records in the order in which they came, as a restored history makes them.
+-- Makes the lists of all records again, as a restored history does.
 local function list_again(self)
   self.lists = {}
   for _, record in ipairs(self.all) do insert(self, record, self.keys(record)) end
 end
 
---- Takes a record out of its lists, or puts it back into its place. Its id finds it still, and what it moved stays.
+--- Hides a record from the lists, or shows the record again. The id still finds the record, and moved funds stay.
 function History:hide(record, is_hidden)
   record.hidden = is_hidden or nil
   list_again(self)
@@ -142,8 +141,7 @@ function History:page(key, first, last, skip, limit, filter)
   return found, total
 end
 
---- Returns the page of records that a request asks for, each as `show(record, sim)` shows it, and how many there are in
---- all. `values` are the request's, with its page and the length of one under any of its names.
+--- Returns a page of records for the values of a request, each by `show(record, sim)`, and the number of all records.
 function History:list(sim, key, first, last, values, show, filter)
   local limit = values.limit or values.pageSize or values.size
   local records, total = self:page(key, first, sim:visible(last), ((values.page or 1) - 1) * limit, limit, filter)

@@ -51,8 +51,8 @@ local M = {}
 local Sim = {}
 local meta = { __index = Sim, __name = "purser.sim" }
 
--- The parts of the service: each has handlers by operation id, rows of what its records are (purser.sim.history), and
--- methods of the simulator. The records are all that a simulator keeps of them.
+-- The parts of the service: handlers by operation id, rows of records (purser.testing.sim.history), and methods of the
+-- simulator. A simulator keeps records alone.
 local rows = {}
 local parts = {
   coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, scenario,
@@ -85,8 +85,7 @@ end
 
 local whole = { 0, option_schema.EXACT }
 
--- Option -> what it may be, and its default. Of what the interface leaves open, each is the value that is hardest on a
--- client.
+-- Option -> rule and default. Where the interface leaves a choice open, the default is the hardest value for a client.
 local options_of = {
   seed = { { -option_schema.EXACT, option_schema.EXACT }, 1 }, start_time = { whole },
   clock = { { "virtual", "real" }, "virtual" }, variant = { { "document", "live" } }, profile = { "string or table" },
@@ -105,7 +104,7 @@ local function limits_of(profile, requested)
   return purser.profile(type(requested) == "table" and { pools = requested } or requested)
 end
 
--- Makes a simulator of options and of the state that was saved, which may be none; or returns nil and what is wrong.
+-- Makes a simulator of options and of a saved state, which may be empty; or returns nil and the problem.
 local function build(options, saved)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   local limits
@@ -140,8 +139,7 @@ function M.new(options)
   return build(plain.copy(options == nil and {} or options), { histories = {} })
 end
 
---- Returns the whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of
---- it. It holds secret keys.
+--- Returns the whole state as plain tables for purser.sim.restore. The state holds secret keys.
 ---@return table
 function Sim:snapshot()
   self.clock:now() -- which is noted by the clock
@@ -164,8 +162,8 @@ function M.restore(state)
   return sim or error(wrong, 0)
 end
 
---- Returns a simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a
---- message for one that holds no whole state.
+--- Returns the simulator of a file of `save`. Nil alone for a missing file; nil and a message for a file without a
+--- whole state.
 ---@param path string
 ---@return purser.Sim|nil sim, string|nil message
 function M.load(path)
@@ -176,7 +174,7 @@ function M.load(path)
   return nil, ("%s: %s"):format(path, (tostring(sim):gsub("^purser%.sim: ", "")))
 end
 
---- Writes the state of a simulator in place of a file, or leaves the file as it was. It holds secret keys.
+--- Writes the state of a simulator in one step. The file holds secret keys.
 ---@param sim purser.Sim
 ---@param path string
 ---@return true|nil ok, string|nil reason
@@ -190,10 +188,9 @@ function M.save(sim, path) return state_file.write(path, sim:snapshot()) end
 ---@return string? cause  "in_use" or "remote", where it is one of these
 function M.serve(sim, options) return server.world(sim, options) end
 
---- Runs a program once as it is, and once for each fault at each of its write calls, each time against a simulator of
---- its own over HTTP. It finds its service in PURSER_BASE_URL, PURSER_API_KEY, PURSER_SECRET_KEY and PURSER_ACCOUNT,
---- and a folder that it keeps between its starts in PURSER_TEST_FOLDER (PURSER_JOURNAL is a file in it). Needs
---- purser.httpd.
+--- Runs a program without a fault, and with each fault at each write call, each time against another simulator over
+--- HTTP. PURSER_BASE_URL, PURSER_API_KEY, PURSER_SECRET_KEY and PURSER_ACCOUNT name the service, PURSER_TEST_FOLDER a
+--- folder that stays between starts (PURSER_JOURNAL is a file in the folder). Needs purser.httpd.
 ---@param command string[]  the program and its words
 ---@param options? purser.sim.rehearse_options
 ---@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
@@ -224,8 +221,8 @@ end
 
 local hide_rules = { id = "string", hidden = "boolean" }
 
---- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
---- the id of its first coin, a deposit and a rebate that of the method that made it.
+--- Hides a record from all histories, or shows the record again with `false`. A conversion has the id of the first
+--- coin, a deposit and a rebate the id that the method returned.
 ---@param id string
 ---@param hidden boolean|nil
 ---@return { id: string, hidden: boolean }|nil record, string|nil message

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Operations of the live service beyond the interface document: the account, its key and its identity (L1 to L5), and
--- the market data that other programs read before they do anything else.
+-- Operations of the live service beyond the interface document: the account, the key and the identity (L1 to L5), and
+-- the market data that other programs read first.
 
 local accounts = require "purser.testing.sim.accounts"
 local clock = require "purser.testing.sim.clock"
@@ -17,7 +17,7 @@ local function account_of(sim, account)
   }
 end
 
--- Returns the key of that name, when it is one of the account or of its sub-accounts.
+-- Returns a key of the account or of a sub-account by name; rejects other names.
 local function find_key(sim, account, api_key)
   local key = sim.keys.by_id[api_key]
   local owner = key and sim.accounts.by_id[key.uid]

@@ -14,8 +14,8 @@ function M.copy(value)
   return result
 end
 
---- Returns a copy that json.encode can write: an empty table is marked; a decimal becomes its text, a whole float an
---- integer, and a fraction (there is one: a fault's probability) its text with six places.
+--- Returns a copy that json.encode can write: empty tables are marked, decimals become texts, whole floats integers,
+--- and a fraction (a fault's probability) a text with six places.
 function M.writable(value)
   if type(value) == "userdata" then return tostring(value) end
   if type(value) == "number" and value % 1 ~= 0 then
@@ -29,7 +29,7 @@ function M.writable(value)
   return next(result) == nil and json.object {} or result
 end
 
---- Returns the same of a list, which is one also when it is empty.
+--- Returns a copy of a list that json.encode can write, an empty list included.
 function M.list(values)
   local result = {}
   for i, value in ipairs(values) do result[i] = M.writable(value) end

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- A small seeded generator of integers and texts, the same on every Lua: one seed replays one run.
+-- A seeded generator of integers and texts, equal on every Lua: one seed replays one run.
 --
--- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It
--- decides which faults happen, and the keys, addresses and ids of the simulator, which are worth nothing anywhere
--- else.
+-- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, exact in doubles. The generator draws faults, and
+-- the worthless keys, addresses and ids of the simulator.
 
 local MODULUS, FACTOR = 2147483647, 16807 -- each number is below the modulus
 

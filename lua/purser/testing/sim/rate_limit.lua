@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- The service's rate limit: the pools of the profile, each request counted at the time it arrives, in windows that
--- slide by the millisecond. It knows nothing of how the client counts, so it can judge it.
+-- The service's rate limit: the pools of the profile, in windows that slide by the millisecond. The code knows nothing
+-- of the client's counting, and can judge the client.
 --
--- A request above a pool's capacity gets HTTP 429 and a Retry-After; the third one within a window gets HTTP 418 and
--- bans the address for two minutes, twice as long each time, up to three days.
+-- A request above a pool's capacity gets HTTP 429 and a Retry-After; the third within a window gets HTTP 418 and a ban
+-- of two minutes, doubled each time, up to three days.
 
 local M = {}
 
@@ -15,7 +15,7 @@ function M.new(profile)
   return { pools = profile.pools, weights = profile.weights, logs = {}, addresses = {} }
 end
 
--- Returns what a request takes from each pool that it belongs to: { log, pool, cost }. Forgets what is a window old.
+-- Returns what a request takes from each pool: { log, pool, cost }. Forgets entries older than a window.
 local function takes_of(state, ip, account, weight, now)
   local takes = {}
   for name, pool in pairs(state.pools) do

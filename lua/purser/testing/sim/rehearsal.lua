@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
---- Runs a program against the simulator, once as it is and once for each fault at each of its write calls, and says in
---- which runs its payments were other than without a fault: purser.sim.rehearse, which `purser test` prints.
+--- Runs a program against the simulator without a fault and with each fault at each write call, and says which runs
+--- paid other amounts: purser.sim.rehearse, which `purser test` prints.
 --
--- The simulator is in this process and the program one of its own, so a program is killed while its request is under
--- way: the handler of that very request does it.
+-- The program has a process of its own, and the handler of a request can kill the program during the request.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
@@ -14,8 +13,8 @@ local M = {}
 
 local STARTS, LIMIT_MS, LATE_MS = 3, 120000, 3000
 
--- The ways in which a write call goes wrong: whether it is executed, and whether the program is killed meanwhile. Its
--- answer is lost, unless it is throttled.
+-- Faults of a write call: whether the call is executed, and whether the program is killed. The answer is lost, unless
+-- the call is throttled.
 local faults = {
   { name = "the answer is lost", is_executed = true },
   { name = "lost, and its record comes late", is_executed = true, visibility_delay_ms = LATE_MS },
@@ -31,9 +30,8 @@ local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "
 local Run = {}
 Run.__index = Run
 
--- Starts the program in the background, in an environment that is made for it: no key and no setting of the user's is
--- inherited. Each client that the program makes obeys PURSER_REHEARSAL (client/build.lua). Its exit code is in the file
--- `code` once it has ended.
+-- Starts the program in the background with a fresh environment: no key and no setting of the user is inherited.
+-- Clients of the program obey PURSER_REHEARSAL (client/build.lua). The file `code` has the exit code after the end.
 function Run:start()
   local words, url = { "env", "-i" }, ("http://127.0.0.1:%d"):format(self.port)
   for name, value in pairs { PURSER_REHEARSAL = url, PURSER_BASE_URL = url, PURSER_ACCOUNT = "test",

@@ -18,8 +18,8 @@ local function unescape(text)
   return text
 end
 
---- Splits a query at its last signature parameter. Returns the query without it, as it was sent, and the signature as
---- it was sent (nil when there is none).
+--- Splits a query at the last signature parameter. Returns the rest of the query and the signature, both as sent; the
+--- signature may be nil.
 function M.split(query, name)
   local framed, word = "&" .. query, "&" .. name .. "="
   local at, search = nil, 1

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- The check of each operation's parameters: which there are, which are mandatory and how large a page may be comes from
--- the rows. What a text may be, and the code that rejects it, is written here from the interface document: the
--- simulator does not share the client's own checks, so that a mistake there is seen. A slip in a row is seen by
--- spec/support/contract.lua, the document once more.
+-- Checks the parameters of each operation. The rows say which parameters there are, which are mandatory and how large a
+-- page may be. The texts and codes are written from the interface document, not from the client's checks, so that a
+-- mistake of the client shows; spec/support/contract.lua shows a slip in a row.
 --
--- A rule is { name, kind, required = code when missing, ... }; a kind turns the text that arrived into the value the
--- handlers use, or answers nil, code, message.
+-- A rule is { name, kind, required = code when missing, ... }; a kind turns a text into the value for handlers, or
+-- returns nil, code, message.
 
 local coins = require "purser.testing.sim.coins"
 local decimal = require "purser.decimal"
@@ -35,8 +34,8 @@ local kinds = {}
 
 function kinds.text(text) return text end
 
--- Kinds of text: a pattern, the least and the greatest length, what the text must be, and what makes its value. The
--- code is that of the parameter's group where `code` has no other.
+-- Kinds of text: a pattern, the least and the greatest length, the requirement in words, and a conversion. The code is
+-- the code of the parameter's group, or `code`.
 local forms = {
   new_name = { "^%w+$", 8, 32, code = "730601" },
   client_id = { "^%w+$", 32, 32, "must be 32 letters and digits" },
@@ -52,7 +51,7 @@ for kind, form in pairs(forms) do
   end
 end
 
--- Kinds that are one of a few words: what each word means, and what the text must be.
+-- Kinds of a few words: the meanings of words, and the requirement in words.
 local words = {
   -- samples of group A print FUTURE for FUTURES
   broker_account_type = { { SPOT = "SPOT", FUTURES = "FUTURES", FUTURE = "FUTURES" }, "must be SPOT or FUTURES" },
@@ -95,8 +94,6 @@ local function items(text)
   for item in (text .. ","):gmatch("([^,]*),") do list[#list + 1] = item end
   return list
 end
-
-M.items = items
 
 function kinds.permissions(text, rule)
   for _, name in ipairs(items(text)) do

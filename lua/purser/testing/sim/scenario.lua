@@ -90,7 +90,7 @@ end
 
 local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
 
--- Gives an account these amounts, or takes those with a minus. Returns nil and an asset of which it has less.
+-- Adds amounts to an account; a minus takes. Returns nil and an asset with too small a balance.
 local function grant(sim, account, business, amounts)
   local texts = {}
   for asset, amount in pairs(amounts or {}) do texts[asset] = tostring(decimal(amount)) end

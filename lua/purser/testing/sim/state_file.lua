@@ -14,7 +14,7 @@ function M.write(path, state)
   return files.replace(path, text .. "\n")
 end
 
---- Reads a state. Returns nil alone where there is no such file; nil and a message for one that holds no state.
+--- Reads a state. Returns nil alone for a missing file; nil and a message for a file without a state.
 function M.read(path)
   local state, message, is_missing = files.read_object(path)
   if state or is_missing then return state end

@@ -12,7 +12,7 @@ local ledger = require "purser.testing.sim.ledger"
 local rejection = require "purser.testing.sim.rejection"
 local rules = require "purser.testing.sim.rules"
 
--- Returns the list that a transfer of a family belongs to: who to whom, and between which business accounts.
+-- Returns the list of a family's transfer: the direction between accounts and business accounts.
 local function direction(parent, from, to, from_type, to_type)
   return table.concat({ parent, from, to, from_type, to_type }, "|")
 end
@@ -61,7 +61,7 @@ local function next_id(sim, is_number)
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
 
--- Returns a transfer as histories and answers show it, each what it has of it.
+-- Returns a transfer with the members of all histories and answers.
 local function public(record, sim)
   local by_uid = sim.accounts.by_id
   return {

@@ -19,8 +19,8 @@ local states = require "purser.client.operations.states"
 
 local APPLIED, PACKAGING, CONFIRMING, SUCCESS, CANCELLED = 1, 5, 6, 7, 9
 
--- The way of a withdrawal: the state after this one, and how long after applying it begins (ms). The last one begins
--- when the network has confirmed it.
+-- State -> the next state, and the milliseconds from the application to the next state. The last step follows the
+-- network's confirmations.
 local next_state = {
   [APPLIED] = { 2, 1000 }, [2] = { 4, 20000 }, [4] = { PACKAGING, 30000 }, [PACKAGING] = { CONFIRMING, 60000 },
   [CONFIRMING] = { SUCCESS },
@@ -42,8 +42,8 @@ local function net_of(record)
   return record.fee_inside and amount:sub(record.fee) or amount
 end
 
--- Puts a withdrawal into a state, and its funds where that state has them; one to an account of the platform arrives
--- there as a deposit. Returns nil where the funds came back and were spent since.
+-- Puts a withdrawal and the funds into a state; a withdrawal to an account of the platform arrives as a deposit.
+-- Returns nil where the funds came back and were spent.
 local function enter(sim, record, status, at)
   local arrives, is_sent = record.to_uid and status == SUCCESS and record.status ~= SUCCESS, place_of[status] == "sent"
   if place_of[status] == place_of[record.status] then

@@ -2,6 +2,7 @@
 -- A rate limit and what the service answers: which answers block it, and for how long.
 
 local one = require "one_limit"
+local process = require "purser.client.call.rate_limit.process"
 local purser = require "purser"
 
 local limit_of, row = one.limit, one.row
@@ -68,6 +69,30 @@ describe("what the service answers", function()
     assert.equal("z", (blocked { ip = false, a = counted, b = account, z = weight }))
     assert.equal("a", (blocked { ip = false, a = counted, z = account }))
     assert.equal(0, purser.rate_limit { now = one.clock, pools = { ip = false } }:block(1000))
+  end)
+
+  it("is remembered here while the store cannot be told, to the end of the longest pause, and told then", function()
+    local broken, state = true, process.new(one.clock)
+    local limit = purser.rate_limit { now = one.clock, store = { close = print, transact = function(_, names, fn)
+      if broken then return nil, "no" end
+      return state:transact(names, fn)
+    end } }
+    local function left() return select(3, limit:acquire(row(1), "key", error)) end
+    assert.equal(5000, limit:block(5000))
+    assert.equal(5000, limit:block(2000))
+    assert.equal(9000, limit:block(9000))
+    one.now = one.now + 1000
+    assert.equal(8000, left())
+    broken = false
+    assert.equal(8000, left()) -- which the store says now
+    assert.equal(8000, limit:status()[1].blocked_ms)
+    broken = true
+    limit:block()
+    assert.equal(10240, limit.owed.ends - one.now) -- a span where no pause is named
+    one.now = one.now + 10240
+    broken = false
+    assert(limit:acquire(row(1), "key", error))
+    assert.is_false(limit.owed)
   end)
 
   it("is left alone for a week at most", function()

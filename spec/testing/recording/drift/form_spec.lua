@@ -18,6 +18,16 @@ local function form_of(...)
   return shown, made
 end
 
+describe("a place in an answer", function()
+  it("has the name of its member, and the place around it", function()
+    local made = form.of('{"a":{"b":[{"c":1}]}}', same)
+    local around = {}
+    for path, entry in pairs(made) do around[path] = ("%s %s"):format(tostring(entry.name), tostring(entry.parent)) end
+    assert.same({ answer = "nil nil", ["answer.a"] = "a answer", ["answer.a.b"] = "b answer.a",
+      ["answer.a.b[]"] = "b answer.a.b", ["answer.a.b[].c"] = "c answer.a.b[]" }, around)
+  end)
+end)
+
 describe("the class of a value", function()
   for json, class in pairs {
     ['""'] = "empty text", ['"12.5"'] = "text of a decimal", ['"-0.1"'] = "text of a decimal",

@@ -24,6 +24,16 @@ describe("the reads of doctor --drift", function()
     end
   end)
 
+  it("sleep and discard as the transport below does, where it can", function()
+    local told = {}
+    local capture = reads.capture { send = print, sleep = function(_, ms) told[#told + 1] = ms return "slept" end,
+      discard = function(_, response) told[#told + 1] = response return "gone" end }
+    assert.same({ "slept", "gone" }, { capture:sleep(7), capture:discard "it" })
+    assert.same({ 7, "it" }, told)
+    capture = reads.capture { send = print }
+    assert.is_nil(capture.sleep or capture.discard)
+  end)
+
   it("reach the transport below alone: a capture sends nothing else, and keeps the last response", function()
     local sent, closed = {}, 0
     local capture = reads.capture { send = function(_, request)

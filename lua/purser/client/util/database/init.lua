@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- A connection to SQLite or PostgreSQL through LuaDBI, with nothing of LuaDBI's traps: every column is text, every
--- statement is prepared once, every result is read to its end, and a transaction is either whole or nothing.
---
--- A failure is nil and a message. A connection that was lost is opened again by the next transaction.
+-- A connection to SQLite or PostgreSQL through LuaDBI without the traps of LuaDBI: columns are text, statements are
+-- prepared once, results are read to the end, a transaction is whole or nothing. A failure is nil and a message. The
+-- next transaction opens a lost connection again.
 
 local core = require "purser.core"
 local postgresql = require "purser.client.util.database.postgresql"
@@ -25,7 +24,7 @@ local function load_driver(kind)
   return driver
 end
 
--- LuaDBI's messages begin with words of its own, or with the place where they were raised; libpq's have several lines.
+-- Returns a message without LuaDBI's own words and places, on one line.
 local function plain(message)
   if tostring(message):find('prepared statement "', 1, true) then return postgresql.POOLED end
   return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
@@ -34,8 +33,8 @@ local function plain(message)
     :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""):gsub("%s*\n%s*", " "))
 end
 
--- The child of a fork has its parent's connection, and must neither use nor close it: it keeps it, and it has no
--- finaliser any more.
+-- The connections of parent processes. The child of a fork must neither use nor close the parent's connection, and
+-- keeps the connection without a finaliser.
 local of_parents = {}
 
 local function leave_to_parent(self)
@@ -48,7 +47,7 @@ local function leave_to_parent(self)
   self.handle, self.statements = nil, {}
 end
 
--- Statements go first: SQLite does not close a connection that has any, and would keep its files open for ever.
+-- Closes statements before the connection: SQLite closes no connection with open statements.
 local function drop(self)
   if self.handle and self.process ~= core.process_id() then leave_to_parent(self) end
   for _, statement in pairs(self.statements or {}) do pcall(statement.close, statement) end
@@ -56,7 +55,7 @@ local function drop(self)
   self.handle, self.statements = nil, {}
 end
 
--- Makes sure there is a connection.
+-- Opens a connection where there is none.
 local function ensure(self)
   if self.closed then return nil, "it is closed" end
   if self.handle and self.process == core.process_id() then return true end
@@ -85,7 +84,7 @@ local function statement_of(self, sql)
   return statement
 end
 
--- A statement that failed would fail with the same words the next time, and may hold a lock: it is closed.
+-- Closes a failed statement, which may hold a lock and would fail again. Returns nil and the message.
 local function forget(self, sql, message)
   local statement = self.statements[sql]
   self.statements[sql] = nil
@@ -97,7 +96,7 @@ local function gives_rows(sql)
   return sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)
 end
 
--- Both databases would take a text up to its first zero byte, and two texts for one.
+-- Returns the error of a text with a zero byte, where both databases end a text; or nil.
 local function values_error(...)
   for i = 1, select("#", ...) do
     local value = select(i, ...)
@@ -128,7 +127,7 @@ local function run(self, sql, ...)
   return rows, statement:affected()
 end
 
--- Rests as the host does; where nginx lets nobody sleep, as in init_worker_by_lua, the thread rests.
+-- Rests as the host does; where nginx forbids sleep, as in init_worker_by_lua, the thread rests.
 local function rest(sleep)
   local slept, problem = schedule.protect(sleep, 5)
   if slept then return end
@@ -136,8 +135,8 @@ local function rest(sleep)
   core.sleep_ms(5)
 end
 
--- SQLite's own wait for another process's lock stops the whole thread. With the host's `sleep` there is none, and what
--- finds the file locked, and has done nothing, is run again until `lock_timeout_ms` have passed.
+-- Repeats an action on a locked file until `lock_timeout_ms` have passed, with the host's `sleep`: SQLite's own wait
+-- would stop the whole thread.
 local function patiently(self, act, ...)
   local rows, affected = act(self, ...)
   if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end
@@ -149,9 +148,9 @@ local function patiently(self, act, ...)
   return rows, affected
 end
 
---- Runs one statement with `$1`, `$2` ... (SQLite takes them in the order of their first use, so they stand in order)
---- and returns its rows (a list of maps of text) and how many it changed; or nil and a message. A server's connection
---- that fails outside of a transaction may be lost: it is given up, and what only reads is tried once more.
+--- Runs a statement with `$1`, `$2` ... in order. Returns the rows (maps of text) and the number of changed rows; or
+--- nil and a message. A server's connection that fails outside of a transaction is given up; a SELECT is tried once
+--- more.
 function Database:rows(sql, ...)
   local rows, affected = patiently(self, run, sql, ...)
   if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
@@ -162,7 +161,7 @@ function Database:rows(sql, ...)
   return rows, affected
 end
 
--- In a transaction what fails is raised, so that nothing goes on after it.
+-- Failures within a transaction are raised.
 local Transaction = {}
 Transaction.__index = Transaction
 
@@ -179,18 +178,17 @@ function Transaction:rows(sql, ...)
   return rows, affected
 end
 
---- Ends the transaction with nothing done; it returns nil and `problem`.
+--- Undoes the transaction, which returns nil and `problem`.
 function Transaction.reject(_, problem)
   fail(problem)
 end
 
---- Keeps other hosts out of what follows until the end of the transaction. (SQLite's transactions do that by
---- themselves.)
+--- Keeps other hosts out until the end of the transaction. (SQLite's transactions always do.)
 function Transaction:lock(number)
   if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
 end
 
---- Returns the time by which hosts that share this database agree, epoch ms. It is asked once a transaction.
+--- Returns the time that all hosts of the database share, epoch ms; one time for a transaction.
 function Transaction:now()
   if not self.time then
     local message
@@ -202,15 +200,15 @@ end
 
 ------------------------------------------------------------------------------------------------ counted commits
 
--- Numbers that only grow with what is committed: a journal that shows a smaller one than a process remembers was put
--- back, or lost commits. Each process has its own row, so none waits for another.
+-- Numbers that grow with each commit, in a row for each process. A journal with a smaller number than the process
+-- remembers was put back, or lost commits.
 
--- Returns a number as a text as long as that of any other, so that the order of texts is that of numbers.
+-- Returns the text of a number with leading zeros, so that texts have the order of numbers.
 local function text_of(number)
   return ("%016d"):format(number)
 end
 
--- Gives a process its row's name; the child of a fork gets another than its parent.
+-- Names the row of a process, another one for the child of a fork.
 local function name_process(self, tx)
   local token, why = core.random_token(16)
   if not token then tx:reject("no random name could be made: " .. tostring(why)) end
@@ -220,14 +218,14 @@ end
 local OLDER = "the journal is older than it was: it lacks what this process wrote into it, as a copy that is put back "
   .. "does; find out what was lost, then open it again (docs/write/journal.md)"
 
--- Tells whether the row of a process is missing because prune removed it: then what was last written of it is old.
+-- Tells whether prune removed the row of a process, which was old then.
 local function was_pruned(self, tx)
   local row = tx:rows "SELECT value FROM purser_meta WHERE name = 'pruned_before'"[1]
   return row ~= nil and row.value > self.changed_at
 end
 
--- Runs the statement that counts, and ends a transaction that did not run on the connection's own session. Returns how
--- many rows it changed.
+-- Runs the counting statement, and ends a transaction on another session than the connection's. Returns the number of
+-- changed rows.
 local function change(tx, sql, ...)
   local kind = tx.db.kind
   local rows, changed = tx:rows(sql .. (kind.session and " RETURNING " .. kind.session or ""), ...)
@@ -236,8 +234,8 @@ local function change(tx, sql, ...)
   return #rows
 end
 
--- Counts a commit, as its transaction's last statement. A commit that failed may have been made all the same, so what
--- is remembered is the last that certainly was. Ends the transaction when the journal lacks that one.
+-- Counts a commit as the transaction's last statement. A failed commit may have been made, so the process remembers the
+-- last certain commit. Ends the transaction when the journal lacks that commit.
 local function count_commit(self, tx)
   if self.process ~= core.process_id() then name_process(self, tx) end
   self.tried = self.tried + 1
@@ -250,16 +248,15 @@ local function count_commit(self, tx)
     text_of(self.tried), self.time)
 end
 
---- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits. The
---- process gets its name with the first.
+--- Counts the commits of this process from now on, in the journal and in memory.
 function Database:count_commits()
-  self.counted = { process = false, confirmed = 0, tried = 0 }
+  self.counted = { process = false }
 end
 
 ---------------------------------------------------------------------------------------------------- transactions
 
--- Begins to read a file. One that another process opens or closes is locked for an instant: then nothing has begun, so
--- that other tasks may use the connection until it is tried again.
+-- Begins to read a file. A file that another process opens or closes is locked for an instant: nothing has begun then,
+-- and other tasks may use the connection before the next attempt.
 local function begin_reading(self)
   local ok, message = run(self, self.kind.begin_reading)
   if ok then ok, message = run(self, "SELECT name FROM sqlite_master LIMIT 1") end
@@ -288,7 +285,7 @@ end
 local NESTED = "a transaction is under way: a finaliser or a callback made this call within it; make it when the call "
   .. "has ended"
 
--- Runs `fn` in a transaction that was begun, and ends it. Returns as Database:transaction does.
+-- Runs `fn` in a begun transaction, and ends the transaction. Returns as Database:transaction does.
 local function conclude(self, fn, reads)
   self.busy = true
   local ran, counted, result, second = pcall(within, self, fn, reads)
@@ -318,12 +315,12 @@ local function attempt(self, fn, reads)
   return conclude(self, fn, reads)
 end
 
---- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
---- nil and the problem are returned. What is raised, by a hook of the host perhaps, at whatever instruction, is raised
---- here, and the connection is given up: a transaction that stays begun would keep all other processes out.
----@param reads boolean|nil  `fn` only reads, one state of the database: it waits for no other transaction's lock
+--- Runs `fn(transaction)`, commits, and returns the results of `fn`. A failure undoes everything and returns nil and
+--- the problem. A raised error is raised again, and the connection is given up: an open transaction would keep all
+--- other processes out.
+---@param reads boolean|nil  `fn` only reads, one state of the database, and waits for no lock
 function Database:transaction(fn, reads)
-  -- PostgreSQL takes a BEGIN within a transaction, whose COMMIT would then end what is around it half done
+  -- PostgreSQL takes a BEGIN within a transaction: the inner COMMIT would end the outer transaction half done
   if self.busy then return nil, NESTED end
   local went, result, second = schedule.protect(attempt, self, fn, reads)
   if went then return result, second end
@@ -337,8 +334,8 @@ function Database:close()
   self.closed = true
 end
 
---- Locks a file, which is made when it is missing and stays empty, until it is unlocked or this process ends. Returns a
---- function that unlocks it; false when it is locked already, by this process or another; or nil and a message.
+--- Locks a file, which is made if missing and stays empty, until this process ends. Returns a function that unlocks the
+--- file; false for a locked file; or nil and a message.
 ---@param path string
 ---@return (fun())|false|nil unlock, string|nil message
 function M.lock_file(path)

@@ -1,19 +1,19 @@
 -- SPDX-License-Identifier: MIT
--- A database on a server, by PostgreSQL: how it is reached. A server that is not this machine must prove by
--- its certificate that it is the one that was named: it is given the password, and a journal keeps who is paid what.
+-- Connections to PostgreSQL. A server on another machine must prove the given name by a certificate: the server gets
+-- the password and the payments of a journal.
 
 local core = require "purser.core"
 local loopback = require "purser.client.util.loopback"
 
 local M = {
   name = "postgresql", package = "lua-dbi-postgresql", driver = "PostgreSQL",
-  -- The level is named, since a database, a role or a server may have another default. Under a snapshot that is older
-  -- than a lock, what others wrote before they gave the lock up is not seen.
+  -- Databases, roles and servers have defaults of the level. Under a snapshot older than a lock, the writes before the
+  -- lock was given up are not seen.
   begin = "BEGIN ISOLATION LEVEL READ COMMITTED",
   begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
 
----@class purser.PostgresqlOptions  what is not given is libpq's: its environment variables and defaults
+---@class purser.PostgresqlOptions  other values are those of libpq: environment variables and defaults
 ---@field database string|nil
 ---@field user string|nil
 ---@field password string|nil
@@ -33,14 +33,13 @@ local function environment(name)
   return os.getenv(name) or ""
 end
 
--- Returns what libpq takes for an option: an empty one is none, so the environment's variable stands in for it.
+-- Returns the value that libpq takes for an option: the environment's variable in place of an empty option.
 local function setting(value, variable)
   return value ~= nil and value ~= "" and value or environment(variable)
 end
 
--- Tells if the connection cannot leave this machine. Without a host libpq takes that of its environment, or a socket of
--- this machine. An address or a service in the environment may lead elsewhere. For libpq a comma begins another host,
--- which it tries when the one before does not answer.
+-- Tells if a connection cannot leave this machine. Without a host libpq takes the environment's host, or a socket of
+-- this machine. An address or a service in the environment may lead elsewhere. A comma begins a further host for libpq.
 local function is_local(options)
   if environment "PGHOSTADDR" ~= "" or environment "PGSERVICE" ~= "" then return false end
   for host in (setting(options.host, "PGHOST") .. ","):gmatch "([^,]*)," do
@@ -49,7 +48,7 @@ local function is_local(options)
   return true
 end
 
---- Returns what is wrong with options that fit their rules, and what to do; or nil.
+--- Returns a problem of options that fit the rules, and the cure; or nil.
 function M.message(options)
   for name, value in pairs(options) do
     if type(value) == "string" and value:find("\0", 1, true) then
@@ -68,12 +67,12 @@ local function quoted(value)
   return "'" .. tostring(value):gsub("[\\']", "\\%0") .. "'"
 end
 
---- A host that is gone is noticed within half a minute: the system by itself waits for a quarter of an hour, or for
---- ever where it waits for an answer alone. (Seconds; the last is in milliseconds.)
+--- Settings that notice a lost host within half a minute, where the system waits for a quarter of an hour or for ever.
+--- (Seconds; the last is in milliseconds.)
 M.PATIENCE = "connect_timeout='10' keepalives_idle='10' keepalives_interval='5' keepalives_count='4' "
   .. "tcp_user_timeout='30000'"
 
---- Returns the connection string for libpq. It holds the password.
+--- Returns the connection string for libpq, with the password.
 function M.conninfo(options)
   local parts = {}
   local function put(name, value)
@@ -84,7 +83,7 @@ function M.conninfo(options)
   put("port", options.port and ("%d"):format(options.port))
   local mode = options.sslmode or not is_local(options) and "verify-full" or nil
   put("sslmode", mode)
-  -- encryption by Kerberos would take the place of TLS, whatever sslmode says
+  -- Kerberos would replace TLS, whatever sslmode says
   if mode == "verify-full" or mode == "verify-ca" then put("gssencmode", "disable") end
   parts[#parts + 1] = M.PATIENCE
   return table.concat(parts, " ")
@@ -107,7 +106,7 @@ local function is_verified(options)
   return not is_local(options) and (options.sslmode or "verify-full"):find "^verify" ~= nil
 end
 
--- LuaDBI loses libpq's reason, so what can be wrong is named.
+-- Returns a message with possible reasons, as LuaDBI loses libpq's reason.
 local function explained(message, options)
   if not message:find "no connection to the server" then return message end
   local host = setting(options.host, "PGHOST")
@@ -130,15 +129,15 @@ function M.connect(driver, options)
   return nil, explained(tostring(message), given)
 end
 
---- The column of a statement that shows on which session it runs.
+--- The column of a statement that shows the session.
 M.session = "current_setting('purser.session', true) AS session"
 
 M.POOLED = "the connection leads to a session of the server that is shared with other connections, as a pooler's in "
   .. "transaction mode does: prepared statements and settings of another program may take effect; connect to the "
   .. "server itself, or use a pooler in session mode"
 
---- Prepares a new connection; raises when it cannot be used. A name marks its session on the server: statements are
---- prepared there, and a pooler that gives each transaction another session would run other connections' statements.
+--- Prepares a new connection, or raises. A name marks the session on the server, where statements are prepared: a
+--- pooler that gives each transaction another session would run other connections' statements.
 function M.greet(db)
   db.session = assert(core.random_token(20))
   assert(db:rows("SET purser.session = '" .. db.session .. "'"))
@@ -147,10 +146,10 @@ function M.greet(db)
   assert(db:rows "SET client_min_messages = warning") -- libpq prints notices, such as that a table is there already
 end
 
---- Returns what keeps the open connection from being used, or nil.
+--- Returns why the open connection cannot be used, or nil.
 function M.connection_error() end
 
---- Returns the time by which all users of this database agree, epoch ms; or nil and a message.
+--- Returns the time of the server, epoch ms; or nil and a message.
 function M.now(db)
   local rows, message = db:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
   if not rows then return nil, message end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A database in a file, by SQLite: how it is opened, and what is looked at before every transaction. A journal holds
--- who is paid what, so it is this user's alone.
+-- Files of SQLite: opening, and the checks before each transaction. A journal holds payments, so the file is this
+-- user's alone.
 
 local core = require "purser.core"
 
@@ -13,8 +13,8 @@ local function quoted(path)
   return "'" .. path:gsub("'", "'\\''") .. "'"
 end
 
--- Returns why the files are not used: others may read or write them, or they are another user's. Nil where they are
--- ours alone.
+-- Returns why files are not used: others may read or write the files, or own the files. Nil for files of this user
+-- alone.
 local function trust_error(path)
   for _, suffix in ipairs(SUFFIXES) do
     local message, fault = core.distrust(path .. suffix)
@@ -30,8 +30,8 @@ local function trust_error(path)
   end
 end
 
--- Returns why SQLite could not open a file, where that can be known before. It says less, and LuaDBI's driver never
--- gives back the memory of a connection that did not open.
+-- Returns why SQLite could not open a file, as far as known before. SQLite says less, and LuaDBI's driver never gives
+-- back the memory of a connection that did not open.
 local function error_of(path)
   if path == "" or path:find("\0", 1, true) or path:find "^file:" then
     return "the path must name a file: no URI, no empty text, no zero byte"
@@ -47,7 +47,7 @@ local function error_of(path)
   return trust_error(path)
 end
 
---- Opens the file, which is made when it is missing. Returns a handle of LuaDBI; or nil and a message.
+--- Opens or makes the file. Returns a handle of LuaDBI; or nil and a message.
 function M.connect(driver, options)
   local path = options.sqlite
   local message = error_of(path)
@@ -61,8 +61,8 @@ function M.connect(driver, options)
   return driver.Connect("SQLite3", path)
 end
 
--- Notes which files an open database has. One that is removed or replaced meanwhile can still be written to, and nobody
--- would ever find what is written there.
+-- Notes the files of an open database. A removed or replaced file can still be written to, and the writes would be
+-- lost.
 local function note_files(db)
   db.files = {}
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
@@ -78,7 +78,7 @@ local function note_files(db)
   end
 end
 
--- Tells whether a file is where another one is mounted, as far as this system says.
+-- Tells whether another file is mounted at a file, as far as this system says.
 local function is_mount_point(path)
   local mounts = io.open "/proc/self/mountinfo"
   if not mounts then return false end
@@ -91,8 +91,8 @@ local function is_mount_point(path)
   return found
 end
 
--- Returns why a file with a second name is not used: SQLite keeps its log and its locks beside the name, so programs
--- that open it by two names share neither, and each would pay what the other has paid. Nil where there is one name.
+-- Returns why a file with a second name is not used: SQLite keeps log and locks beside the name, so programs with two
+-- names share neither, and each would pay again. Nil for a file with one name.
 local function names_error(path, links)
   if links > 1 then
     return ('"%s" has a second name (a hard link), and by that another program would share neither its locks nor its '
@@ -100,7 +100,7 @@ local function names_error(path, links)
   end
 end
 
--- Does the same before anything of an open file is read.
+-- Returns why an open file is not read; or nil.
 local function check_names(db)
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
     if row.name == "main" and row.file ~= "" then
@@ -125,7 +125,7 @@ local function check_owner(db)
   if other then error(('it is a database of another program, with a table "%s"'):format(other), 0) end
 end
 
---- Prepares a new connection; raises when it cannot be used.
+--- Prepares a new connection, or raises.
 function M.greet(db)
   assert(db:rows(("PRAGMA busy_timeout = %d"):format(db.lock_timeout_ms)))
   check_names(db)
@@ -140,7 +140,7 @@ function M.greet(db)
   if db.sleep then assert(db:rows "PRAGMA busy_timeout = 0") end
 end
 
---- Returns what keeps the open connection from being used, or nil.
+--- Returns why the open connection cannot be used, or nil.
 function M.connection_error(db)
   for _, file in ipairs(db.files) do
     local _, _, id, _, links = core.file_mode(file.path)
@@ -153,7 +153,7 @@ function M.connection_error(db)
   end
 end
 
---- Returns the time by which all users of this database agree, epoch ms.
+--- Returns the time of this machine, epoch ms.
 function M.now()
   return core.now_ms()
 end

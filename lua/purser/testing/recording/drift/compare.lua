@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Compares an answer of the service with what the simulator answers and what the rows and shapes say. A finding is
--- { operation, kind, path, expected, found }; it names members, types and forms, and holds no value of an answer.
+-- Compares an answer of the service with the simulator's answers, the rows and the shapes. A finding { operation, kind,
+-- path, expected, found } names members, types and forms, and holds no value of an answer.
 
 local codes = require "purser.codes"
 local core = require "purser.core"
@@ -9,12 +9,12 @@ local names_of = require "purser.client.util.names_of"
 
 local M = {}
 
--- Members whose text is a user's or another service's: every form of it is right, but for an address with a memo.
+-- Members with texts of users or other services, of any form but an address with a memo.
 local free = {}
 for name in ([[address txId transHash memo addressTag note remark contract depositDesc depositTips withdrawTips name
   withdrawOrderId clientTranId subAccount msg message]]):gmatch "%S+" do free[name] = true end
 
--- Returns the names of members that an operation's row has, other spellings too.
+-- Returns the names of members in an operation's row, other spellings included.
 local function operations_of(members, names)
   for _, member in ipairs(members) do
     names[member.name] = true
@@ -34,7 +34,7 @@ end
 
 local function list_of(set) return table.concat(names_of(set), " or ") end
 
--- Finds what is there and differs, or is new. Nothing inside of a new member is named.
+-- Finds members that differ or are new. The inside of a new member is not named.
 local function compare_present(add, actual, known, names)
   for _, path in ipairs(names_of(actual)) do
     local entry, right = actual[path], known[path]
@@ -83,11 +83,11 @@ function M.code_of(response, profile)
   return not profile.success_codes[code] and code or nil
 end
 
--- Codes that say what this key may do: the read shows no form then.
+-- Codes about the rights of a key: the read shows no form then.
 local of_key = { ["700007"] = true, ["730603"] = true, ["700006"] = true, ["700001"] = true, ["700002"] = true,
   ["10072"] = true }
 
---- Compares the code of an error. Returns why the read shows nothing to compare, or nil.
+--- Compares the code of an error. Returns why the read compares nothing, or nil.
 function M.code(add, code, known, read)
   local shown = code:find "^%-?%d+$" and #code <= 7 and code or "a code of another form"
   if of_key[code] then return "the key may not read it (code " .. shown .. ")" end

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- The form of answers: which members there are, where, and of which type and form. It holds no value.
+-- The form of answers: members, places, types and forms, without values.
 
 local json_tree = require "purser.client.util.json_tree"
 
 local M = {}
 
--- The classes of texts and of numbers, the first that matches: a pattern, the class, the shortest text that has it.
+-- The classes of texts and of numbers, in order: a pattern, the class, the shortest text of the class.
 local forms = {
   string = {
     { "^$", "empty text" }, { "^1%d%d%d%d%d%d%d%d%d%d%d%d$", "text of 13 digits" }, { "^%-?%d+$", "text of digits" },
@@ -64,8 +64,8 @@ local function add(form, path, parent, name, node, rename)
   end
 end
 
---- Returns the form of an answer's body: path -> { count =, classes = { [class] = true }, parent =, name = }; nil where
---- it is no JSON.
+--- Returns the form of an answer's body: path -> { count =, classes = { [class] = true }, parent =, name = }; nil
+--- without JSON.
 ---@param body string
 ---@param rename (fun(name: string): string)|nil  a member's name as it may be shown
 ---@return table|nil
@@ -76,14 +76,13 @@ function M.of(body, rename)
   return form
 end
 
---- Tells whether each record that is to have the member at a path has it.
+--- Tells whether each parent has the member at a path.
 function M.is_whole(form, path, parent)
   local around = form[parent]
   return not (around and around.classes.object) or form[path] and form[path].count >= around.count or false
 end
 
---- Adds the form of an answer to a known one, whose classes are those of all answers. A member of it `is_required` that
---- each record of each answer has.
+--- Adds the form of an answer to the known form of all answers. A member of each record of each answer `is_required`.
 function M.learn(known, form)
   local required = {}
   for path, entry in pairs(form) do

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Compares what a service answers with what this version knows: makes the harmless reads and compares every answer
---- with the rows and the simulator. A finding names members, types, forms and codes; it holds no
---- value of an answer. `purser doctor --drift` prints them.
+--- Compares a service's answers with the knowledge of this version: makes harmless reads, and compares each answer with
+--- the rows and the simulator. Findings name members, types, forms and codes, and hold no value of an answer.
+--- `purser doctor --drift` prints the findings. Read the files in this order: reads, form, compare, init.
 
 local compare = require "purser.testing.recording.drift.compare"
 local purser = require "purser"
@@ -16,7 +16,7 @@ local M = {}
 ---@field skipped { operation: string, why: string }[]  reads whose answer was not compared
 ---@field compared integer  how many answers were
 
--- Compares the answer to one read. Returns why it shows nothing to compare, or nil.
+-- Compares the answer to one read. Returns why the read compares nothing, or nil.
 local function examine(add, client, capture, read, expected, redactor, rename)
   capture.last = nil
   local value, err = reads.run(client, read)
@@ -36,7 +36,7 @@ local function examine(add, client, capture, read, expected, redactor, rename)
   if not value and err then add("unreadable", "answer", "a result", "an error of kind " .. err.kind) end
 end
 
---- Returns a transport that keeps the last response for `compare`, and hands on nothing but reads.
+--- Returns a transport that keeps the last response for `compare`, and sends reads alone.
 ---@param inner purser.Transport
 ---@return purser.Transport capture
 function M.capture(inner) return reads.capture(inner) end
@@ -50,8 +50,7 @@ function M.compare(client, capture, profile)
   local redactor, message = redact.new()
   if not redactor then return nil, message end
   local result, seen = { findings = {}, skipped = {}, compared = 0 }, {}
-  -- A name as fields have them stays. What may be a value that stands where a name should, such as a sub-account's or
-  -- an id, becomes a token.
+  -- Names of fields stay. A value in the place of a name, such as an id, becomes a token.
   local function rename(name)
     return #name <= 32 and name:find "^%l[%a_]*$" and name or redactor:name(name)
   end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The harmless reads of `purser doctor --drift`, and what the simulator answers to them.
+-- The harmless reads of `purser doctor --drift`, and the simulator's answers.
 
 local core = require "purser.core"
 local form = require "purser.testing.recording.drift.form"
@@ -9,15 +9,15 @@ local M = {}
 
 local spot = { fromAccountType = "SPOT", toAccountType = "SPOT", limit = 20 }
 
--- Returns the parameters by which the key of a client asks for itself.
+-- Returns the parameters of a client's key that asks for its own record.
 local function own_key(client)
   return { accessKey = assert(client:prepare "wallet.convertible_balances").headers[client.profile.key_header] }
 end
 
 local API_KEY = { "live.api_key", own_key, live = true }
 
--- Operations with the parameters of one small page, or what makes them. A `probe` is rejected: it shows the code and
--- the form of an error. What is `live` needs a profile that allows it.
+-- Operations with the parameters of one small page, or a function that makes the parameters. A `probe` is rejected, and
+-- shows the code and the form of an error. A `live` operation needs a profile with live operations.
 M.list = {
   { "ping" }, { "server_time" }, { "wallet.coins" }, { "wallet.deposit_history", { limit = 20 } },
   { "wallet.withdrawal_history", { limit = 20 } }, { "wallet.deposit_addresses", { coin = "USDT" } },
@@ -44,7 +44,7 @@ function M.of(client)
   return list
 end
 
---- Returns a transport that keeps the last response, and hands on nothing but reads.
+--- Returns a transport that keeps the last response, and sends reads alone.
 function M.capture(inner)
   local capture = { last = nil }
   function capture:send(request)
@@ -62,7 +62,7 @@ function M.capture(inner)
   return capture
 end
 
---- Makes a read. Returns what the client makes of it.
+--- Makes a read. Returns the client's results.
 function M.run(client, read)
   if read[1] == "ping" then return client:ping() end
   if read[1] == "server_time" then return client:server_time() end
@@ -78,7 +78,7 @@ local SUB, OTHER, FAR = "driftdesk01", "other@mail.example", "TJRyWwFs9wTFGZg3Jb
 local to_sub = { toAccount = SUB, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "7.5" }
 local withdrawal = { coin = "USDT", netWork = "TRX", address = FAR, amount = "50" }
 
--- The calls that make a record of every kind in the account that reads.
+-- Calls that make a record of each kind in the reading account.
 local calls = {
   { "sub_account.create_sub_account", { subAccount = SUB, note = "desk" } },
   { "sub_account.transfer", to_sub }, { "broker.transfer", to_sub },

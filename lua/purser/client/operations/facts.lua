@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: MIT
+-- Facts about the service that its interface document lacks or has otherwise: readings as value, source and date, the
+-- one in force in profile "mexc" first. Weights and windows of the document stand in the rows of the operations, codes
+-- with their sources in codes.lua. A fact of several readings is contested; `means` is what `purser doctor` says then.
+
+local ADAPTER = "gocryptotrader 02c5508, after the vendor's pages"
+local FIFTY = "a list of such calls takes fifty times as long with the larger one, and may meet 429 with the smaller"
+
+local M = {}
+
+--- Request weights, by operation.
+M.weights = {
+  ["broker.transfer"] = { means = FIFTY, { 50, "stated nowhere: assumed, as for the other transfers", "2026-11" },
+    { 1, "ccxt 4.5.84 and gocryptotrader's newest test", "2026-09" } },
+  ["sub_account.transfer"] = { means = FIFTY, { 50, ADAPTER, "2026-09" }, { 1, "ccxt 4.5.84; Mexc.Net", "2026-09" } },
+  ["wallet.transfer"] = { { 50, ADAPTER .. "; ccxt 4.5.84", "2026-09" } },
+  ["wallet.deposit_history"] = { { 10, ADAPTER .. "; ccxt 4.5.84", "2026-09" } },
+  ["wallet.withdraw_legacy"] = { { 10, ADAPTER, "2026-09" } },
+}
+
+--- Weight in 10 s, by pool: what all calls of an address or of an account share.
+M.pools = {
+  ip = { means = "calls within the larger ones may meet 429; the strictest is `requests_per_second = 20`",
+    { 300, ADAPTER, "2026-09" }, { 500, "the vendor's general page: each endpoint alone", "2026-09" },
+    { 200, "the vendor's support in Mexc.Net#42: 20 a second", "2026-01" } },
+  account = { { 500, ADAPTER, "2026-09" } },
+}
+
+--- Other limits: the greatest recvWindow in ms, and the days of a key without an IP list.
+M.limits = { max_recv_window = { { 60000, "the vendor's table of codes: 700005", "2026-09" } },
+  key_days = { { 90, "the vendor's FAQ", "2026-09" } } }
+
+--- Members that live records have beyond the document, by shape: names, source, date. They pass through as they come.
+M.members = {
+  withdrawal = { "netWork explorerUrl", "Mexc.Net#61", "2026-08" },
+  withdrawal_address = { "netWork chainNames chainDisplayName", "Mexc.Net#61", "2026-08" },
+  deposit_address = { "netWork", "dv-merchant 195fc8b", "2026-08" },
+  network = { "depositPreConfirms", "dv-merchant's responses", "2026-08" },
+  convertible_balance = { "currencyId", "dv-merchant's responses", "2026-08" },
+}
+
+return M

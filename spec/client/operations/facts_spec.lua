@@ -1,0 +1,106 @@
+-- SPDX-License-Identifier: MIT
+-- The facts beyond the interface document, transcribed a second time: each reading with its source and its date.
+
+local codes = require "purser.codes"
+local facts = require "purser.client.operations.facts"
+local operations = require "purser.client.operations"
+local profiles = require "purser.client.operations.profiles"
+local shapes = require "purser.client.operations.shapes"
+
+-- The findings, by kind and name: each reading as value, source, date.
+local READINGS = {
+  weights = {
+    ["broker.transfer"] = "50 assumed 2026-11, 1 ccxt 2026-09",
+    ["sub_account.transfer"] = "50 gocryptotrader 2026-09, 1 Mexc.Net 2026-09",
+    ["wallet.transfer"] = "50 ccxt 2026-09",
+    ["wallet.deposit_history"] = "10 ccxt 2026-09",
+    ["wallet.withdraw_legacy"] = "10 gocryptotrader 2026-09",
+  },
+  pools = {
+    ip = "300 gocryptotrader 2026-09, 500 vendor 2026-09, 200 Mexc.Net 2026-01",
+    account = "500 gocryptotrader 2026-09",
+  },
+  limits = { max_recv_window = "60000 vendor 2026-09", key_days = "90 vendor 2026-09" },
+}
+
+describe("The facts beyond the document", function()
+  it("are these readings, each with its source and its date, and contested ones say what that means", function()
+    for kind, expected in pairs(READINGS) do
+      local names = {}
+      for name, fact in pairs(facts[kind]) do
+        names[name] = true
+        local at = 0
+        for reading in assert(expected[name], name):gmatch "[^,]+" do
+          at = at + 1
+          local value, source, date = reading:match "(%d+) (%S+) (%S+)"
+          assert.equal(tonumber(value), fact[at][1])
+          assert.truthy(fact[at][2]:find(source, 1, true), fact[at][2])
+          assert.equal(date, fact[at][3])
+        end
+        assert.equal(at, #fact)
+        assert.equal(at > 1, fact.means ~= nil, name)
+      end
+      for name in pairs(expected) do assert.is_true(names[name], name) end
+    end
+  end)
+
+  it("are in force in the profile of the live service", function()
+    for name, fact in pairs(facts.weights) do
+      assert.truthy(operations.by_name[name])
+      assert.equal(fact[1][1], profiles.mexc.weights[name])
+    end
+    for name, fact in pairs(facts.pools) do assert.equal(fact[1][1], profiles.mexc.pools[name].capacity) end
+    for name, fact in pairs(facts.limits) do assert.equal(fact[1][1], profiles.default[name]) end
+  end)
+
+  it("name members of records that the document lacks", function()
+    local members = { withdrawal = "netWork explorerUrl", withdrawal_address = "netWork chainNames chainDisplayName",
+      deposit_address = "netWork", network = "depositPreConfirms", convertible_balance = "currencyId" }
+    for shape, fact in pairs(facts.members) do
+      assert.equal(members[shape], fact[1])
+      assert.is_true(#fact[2] > 3 and fact[3]:find "^20%d%d%-%d%d$" ~= nil)
+      for name in fact[1]:gmatch "%S+" do
+        for _, field in ipairs(shapes[shape]) do assert.are_not.equal(name, field[1]) end
+      end
+      members[shape] = nil
+    end
+    assert.same({}, members)
+  end)
+end)
+
+describe("The codes", function()
+  -- Every code of the vendor's table that these operations may answer, and those that others met, transcribed.
+  local KNOWN = [[-2011 26 400 401 403 429 500 503 504 602 10001 10007 10015 10072 10073 10095 10096 10097 10098 10099
+    10100 10101 10102 10103 10200 10201 10202 10206 10211 10212 10216 10219 10222 10232 10255 10259 10265 10268 16021
+    20001 20002 22222 30004 30005 33333 44444 60005 70011 140001 140002 152073 700001 700002 700003 700004 700005
+    700006 700007 700008 700013 730000 730001 730002 730003 730100 730101 730600 730601 730602 730603 730700 730701
+    730702 730703 730704 730705 730706 730707]]
+
+  it("are these, each with a meaning, a cure, who answers it, and one source of a date", function()
+    local known, sourced = {}, {}
+    for code in KNOWN:gmatch "%S+" do known[code] = true end
+    for _, source in ipairs(codes.sources) do
+      assert.truthy(source[2]:find "^20%d%d%-%d%d$")
+      for code in source[3]:gmatch "%S+" do
+        assert.is_nil(sourced[code], code)
+        sourced[code] = ("%s, %s"):format(source[1], source[2])
+      end
+    end
+    for code, entry in pairs(codes.list) do
+      assert.is_true(known[code], code)
+      assert.is_true(#entry.meaning > 5 and #entry.cure > 3 and #entry.on > 0, code)
+      assert.equal(sourced[code], entry.source, code)
+      assert.truthy(entry.source, code)
+      known[code] = nil
+    end
+    assert.same({}, known)
+  end)
+
+  it("say of an amount above a maximum that parts of it can be withdrawn: a certain rejection", function()
+    assert.matches("in parts of at most the network's `withdrawMax`", codes.get("10255").cure)
+    assert.is_nil(profiles.default.unknown_codes["10255"])
+    for _, code in ipairs { "10255", "16021", "30004" } do
+      assert.matches("2026%-08$", codes.get(code).source)
+    end
+  end)
+end)
