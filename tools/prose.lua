@@ -9,8 +9,8 @@
 local M = {}
 
 -- The limits of all pages together; no page may have more stand-ins than `page_share`. `comments` is the share of the
--- comments of lua/purser today: the number may only fall.
-M.limits = { pages = 36, words = 50000, share = 6, page_share = 7.5, comments = 12.26 }
+-- comments of lua/purser today; the number may only fall.
+M.limits = { pages = 36, words = 50000, share = 6, page_share = 7.5, comments = 11.9 }
 
 -- Pages that do not open with "For ... . Afterwards ...", each with the reason.
 M.other_openings = {
@@ -125,16 +125,20 @@ end
 ---@return string[] faults
 function M.all()
   local sums, faults = { pages = 0, words = 0, prose = 0, hits = 0 }, {}
+  local function look(path, page)
+    for _, sentence in ipairs(M.nameless(page)) do
+      faults[#faults + 1] = ("%s:%d: begins with a clause that names nothing: %s"):format(path, sentence.line,
+        sentence.text)
+    end
+  end
+  for _, path in ipairs { "README.md", "CONTRIBUTING.md", "SECURITY.md" } do look(path, M.count(path)) end
   for path in io.popen("find docs -name '*.md' | grep -Ev 'docs/(reference|operations)/' | sort"):lines() do
     local page = M.count(path)
+    look(path, page)
     sums.pages, sums.words = sums.pages + 1, sums.words + page.words
     sums.prose, sums.hits = sums.prose + page.prose, sums.hits + page.hits
     if page.hits * 100 > page.prose * M.limits.page_share then
       faults[#faults + 1] = ("%s: %.1f %% of its words stand for another"):format(path, 100 * page.hits / page.prose)
-    end
-    for _, sentence in ipairs(M.nameless(page)) do
-      faults[#faults + 1] = ("%s:%d: begins with a clause that names nothing: %s"):format(path, sentence.line,
-        sentence.text)
     end
     if not M.other_openings[path] and not M.opens_well(page) then
       faults[#faults + 1] = path .. ': does not begin "For ... . Afterwards ..."'
@@ -169,7 +173,8 @@ local function main()
       blocks[#blocks + 1] = block
     end
   end
-  table.sort(blocks, function(a, b) return a.hits * a.hits / a.words > b.hits * b.hits / b.words end)
+  local function weight(block) return block.hits * block.hits / math.max(block.words, 1) end
+  table.sort(blocks, function(a, b) return weight(a) > weight(b) end)
   for i = 1, math.min(worst, #blocks) do
     local block = blocks[i]
     print(("%s:%d  %d of %d\n    %s"):format(block.path, block.line, block.hits, block.words, block.text))
@@ -178,7 +183,7 @@ local function main()
   print(("docs/: %d pages, %d words, %.1f %% stand for another; comments of lua/purser: %.2f %%"):format(sums.pages,
     sums.words, sums.share, sums.comments))
   for _, fault in ipairs(faults) do print("prose: " .. fault) end
-  print(("%d passed, %d failed"):format(sums.pages + 4, #faults))
+  print(("%d passed, %d failed"):format(sums.pages + 7, #faults))
 end
 
 if arg and arg[0] and arg[0]:find "prose%.lua$" then main() end

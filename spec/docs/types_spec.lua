@@ -369,8 +369,6 @@ describe("a check by the annotations", function()
       "purser.wallet.withdraw.params lacks address" },
     ["docs/guide.md"] = { "purser.wallet.withdraw.params has no member adress",
       "purser.wallet.withdraw.params lacks address" },
-    ["docs/client/options.md"] = { "purser.wallet.withdraw.params has no member adress",
-      "purser.wallet.withdraw.params lacks address" },
     ["docs/write/outcomes.md"] = { "purser.Options has no member timeout", "purser.Wallet has no member withdrawl" },
   }
   local function check(file, text, globals)

@@ -15,7 +15,7 @@ function M.of(text)
   return hasher:sign(text)
 end
 
---- Returns an id of 32 hex digits: always the same for these texts, and another for any others.
+--- Returns an id of 32 hex digits: equal for equal texts, different for different texts.
 ---@param kind string  what it names
 ---@param ... string
 ---@return string
@@ -25,7 +25,7 @@ function M.id(kind, ...)
   return M.of(table.concat(parts, "\n")):sub(1, 32)
 end
 
---- Returns the name of an account that no name was given for: it shows nothing of the key.
+--- Returns the name of an unnamed account: the name shows nothing of the key.
 ---@param api_key string
 ---@return string
 function M.account_of(api_key)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Orders what is due: a binary heap of entries with `at` and `order`. Of equal times the lower order comes first. A
--- heap is a plain list, and its first entry is the next.
+-- Orders entries by time: a binary heap of entries with `at` and `order`. Of equal times the lower order comes first. A
+-- heap is a plain list with the next entry first.
 
 local M = {}
 
@@ -21,7 +21,7 @@ function M.push(heap, entry)
   heap[i] = entry
 end
 
---- Removes and returns the next entry; nil when there is none.
+--- Removes and returns the next entry; nil for an empty heap.
 ---@param heap table[]
 ---@return table|nil
 function M.pop(heap)

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- JSON as a tree that keeps its form: the order of members, equal names, and each number as it was written. A decoder
--- that makes Lua tables keeps none of these.
+-- Reads JSON as a tree that keeps the form: the order of members, equal names, and the digits of each number. A decoder
+-- into Lua tables loses all three.
 --
--- A node is { type = "object", { name, node }, ... }, { type = "array", node, ... }, or a scalar
--- { type = "string" | "number" | "boolean" | "null", text = its value, raw = its JSON text }.
+-- A node is { type = "object", { name, node }, ... }, { type = "array", node, ... }, or a scalar { type = "string" |
+-- "number" | "boolean" | "null", text = value, raw = JSON text }.
 
 local core = require "purser.core"
 local json = require "purser.json"
@@ -12,7 +12,7 @@ local M = {}
 
 local MAX_DEPTH = 200
 
--- Returns the string that begins at `at`: its value, its JSON text, and what follows; nil where it is none.
+-- Returns the string that begins at `at`: value, JSON text, and the rest; nil where no string begins.
 local function read_string(text, at)
   local from = at + 1
   while true do
@@ -40,7 +40,7 @@ local function read_member(text, at, depth)
   if value then return { name, value }, at end
 end
 
--- Returns the node with the items that stand from `at` to the mark `close`, with commas between them.
+-- Returns the node with the items from `at` to the mark `close`, separated by commas.
 local function read_items(node, close, read_item, text, at, depth)
   at = skip(text, at)
   if text:sub(at, at) == close then return node, at + 1 end
@@ -119,8 +119,8 @@ function M.write(node)
   return table.concat(out)
 end
 
---- Returns what a tree holds, each number as Lua's. Each list of the tree gets this metatable: an empty list is no
---- empty object then.
+--- Returns the tree as Lua values, numbers included. Each list gets this metatable: an empty list is no empty object
+--- then.
 ---@param node table
 ---@param list table
 function M.value(node, list)
@@ -134,7 +134,7 @@ function M.value(node, list)
   return value
 end
 
---- Calls `visit(node, name)` for every scalar; `name` is that of the nearest member around it, or nil.
+--- Calls `visit(node, name)` for every scalar; `name` is the nearest surrounding member's, or nil.
 ---@param node table
 ---@param visit fun(node: table, name: string|nil)
 function M.each_scalar(node, visit, name)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Files with the key of one account: lines such as `api_key = ...`. The secret goes from there to an object in C: no
--- Lua string ever holds it.
+-- Reads and writes files with the key of an account: lines like `api_key = ...`. The secret goes from the file to an
+-- object in C: no Lua string ever holds the secret.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
@@ -26,7 +26,7 @@ local function from_command(file, path)
   return keys
 end
 
---- Reads the keys of one account, both from one source; the secret is an object.
+--- Reads the keys of an account, both from a single source; the secret is an object.
 ---@param source string  a path, or "-" for standard input
 ---@return table|nil keys  { api_key, secret, source, base_url, profile }
 ---@return string|nil message
@@ -50,8 +50,8 @@ end
 
 local members = { "base_url", "profile", "api_key", "secret_key" }
 
---- Writes the keys of one account: a new file, or, with `replaces`, in place of the old one in one step. Only this user
---- can read it. Returns nil and a message where a value is none for such a file; the message quotes none.
+--- Writes the keys of an account: a new file, or, with `replaces`, in place of the old file in one step. Only this user
+--- can read the file. Returns nil and a message for a value that fits no such file; the message quotes no value.
 ---@param path string
 ---@param keys { api_key: string, secret_key: string, base_url: string|nil, profile: string|nil }
 ---@param replaces boolean|nil

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- The C module purser.http, which holds libcurl; loaded with the first transport that needs it.
---
--- libcurl brings thirty libraries. `require` would look up all their symbols, of which a program uses a few; so the
--- module is opened by core.library, which leaves each to its first use. A host that has it under package.preload, or
--- where it is not a file, gets it by `require`; so does one that has no `package`, or a part of it (Minetest).
+--- Loads the C module purser.http, which holds libcurl, with the first transport that needs libcurl.
+---
+--- libcurl brings thirty libraries. `require` would look up every symbol, of which a program uses a few; core.library
+--- looks a symbol up at the first use. A host with the module under package.preload, or outside of a file, gets the
+--- module by `require`, as does a host without `package`, or with a part of `package` (Minetest).
 
 local core = require "purser.core"
 

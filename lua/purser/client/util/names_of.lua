@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The keys of tables in order, so that what is made of a table is the same each time.
+-- Orders the keys of tables, so that output made of a table is constant.
 
 --- Returns the keys of one or more maps, each once, in the order of their texts.
 ---@param ... table

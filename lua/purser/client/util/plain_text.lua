@@ -8,7 +8,7 @@
 
 local M = {}
 
--- First and last code point, and what they are. Nobody types them, and nobody sees them.
+-- First and last code point, and the name. Nobody types or sees these characters.
 local HIDDEN = {
   { 0x80, 0x9F, "control character" },
   { 0xAD, 0xAD, "zero-width character" },
@@ -44,8 +44,7 @@ end
 -- The smallest code point of a UTF-8 character of so many bytes.
 local MIN_POINT = { 0, 0x80, 0x800, 0x10000 }
 
--- Returns the code point of the character that begins at byte `at` and how many bytes it has; nil where it is not
--- UTF-8.
+-- Returns the code point of the character at byte `at` and the number of bytes; nil outside of UTF-8.
 local function character(text, at)
   local lead = text:byte(at)
   if lead < 0x80 then return lead, 1 end
@@ -74,8 +73,8 @@ function M.is_utf8(text)
   return true
 end
 
--- Looks at byte `at`, which is no printable ASCII character. Returns how many bytes, and to replace them what it
--- is and its escape.
+-- Looks at byte `at`, which is no printable ASCII character. Returns the number of bytes, and of a character to replace
+-- the name and the escape.
 local function look_at(text, at)
   local point, length = character(text, at)
   if not point then
@@ -87,8 +86,8 @@ local function look_at(text, at)
   return length, ("%s U+%04X"):format(kind, point), ("\\u{%X}"):format(point)
 end
 
---- Tells if clean() would leave the text as it is, whatever its length; and if not, the name of the first character
---- that it would replace.
+--- Tells if clean() would leave the text unchanged, at any length; and if not, the name of the first replaced
+--- character.
 ---@param text string
 ---@return boolean plain, string|nil offending_name
 function M.is_plain(text)
@@ -103,7 +102,7 @@ end
 
 local ELLIPSIS = "..."
 
--- Returns the pieces that fit into `max` bytes with an ellipsis after them. A run of ASCII may be cut, nothing else.
+-- Returns the pieces that fit into `max` bytes with an ellipsis behind. Only a run of ASCII may be cut.
 local function shorten(pieces, is_run, max)
   local kept, room = {}, max - #ELLIPSIS
   for i, piece in ipairs(pieces) do
@@ -117,7 +116,7 @@ local function shorten(pieces, is_run, max)
 end
 
 --- Returns the text on one line, with visible escapes for control characters, bidirectional and zero-width marks, line
---- separators and bytes that are not UTF-8; cut to `max_bytes` where that is given, between two characters.
+--- separators and bytes outside of UTF-8; cut to `max_bytes` where given, between two characters.
 ---@param text string
 ---@param max_bytes integer|nil
 ---@return string
@@ -146,8 +145,8 @@ local function json_escape(point)
   return ("\\u%04x\\u%04x"):format(0xD800 + math.floor(point / 0x400), 0xDC00 + point % 0x400)
 end
 
---- Returns a text of JSON with escapes for what clean() would replace, except its line ends: the same data for every
---- reader.
+--- Returns a text of JSON with escapes for the characters that clean() replaces, except line ends: equal data for
+--- readers.
 ---@param json string  in which strings alone hold such characters
 ---@param is_ascii boolean|nil  escapes for all others beyond ASCII, too
 ---@return string
@@ -165,11 +164,11 @@ function M.as_json(json, is_ascii)
   end))
 end
 
--- Blanks at the ends, and those of other widths than the usual one: U+A0, 1680, 2000 to 200A, 202F, 205F, 2800, 3000.
+-- Blanks at the ends, and blanks of unusual width: U+A0, 1680, 2000 to 200A, 202F, 205F, 2800, 3000.
 local BLANKS = { "^%s", "%s$", "\194\160", "\225\154\128", "\226\128[\128-\138\175]", "\226\129\159",
   "\226\160\128", "\227\128\128" }
 
---- Returns the text as clean() does, with each run of blanks, of whatever width, as one usual blank.
+--- Returns the text as clean() does, with each run of blanks of any width as a usual blank.
 ---@param text string
 ---@param max_bytes integer|nil
 ---@return string
@@ -178,7 +177,7 @@ function M.folded(text, max_bytes)
   return (M.clean(text:gsub("%s+", " "), max_bytes))
 end
 
---- Adds a text to a list of lines, cut at blanks where there are some. What goes on in a next line begins with a mark.
+--- Adds a text to a list of lines, cut at blanks where possible. A continued line begins with a mark.
 ---@param lines string[]
 ---@param text string
 ---@param width integer
@@ -193,8 +192,7 @@ function M.wrap(lines, text, width, mark)
   lines[#lines + 1] = text
 end
 
---- Tells whether a text can be a name by which one payment is told from another: it differs from no other one by what
---- cannot be seen.
+--- Tells whether a text can be a payment's name: no invisible difference from another name.
 ---@param text string
 ---@return boolean
 function M.is_name(text)

@@ -1,19 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- Keeps what users hold apart from what it works with. Whoever has a client, one of its groups or a walk can read and
--- change every field of that table; so the inner state (keys, signer, transport, guard rails) lives here, by the table
--- that stands for it. Only modules of this package know this one: code that can require it, or has `debug`, is not kept
--- out.
+-- Keeps the inner state of clients apart from the tables that users hold. A user can read and change every field of a
+-- client, a group or a walk; so keys, signer, transport and guard rails live in this module, by table. Only modules of
+-- the package require this module: code with `require` or `debug` is not kept out.
 --
--- No inner state refers to a table that stands for it: on Lua 5.1 neither would ever be collected.
+-- No inner state refers back to a user's table: Lua 5.1 would never collect the pair.
 
 local M = {}
 
 local states = setmetatable({}, { __mode = "k" })
 
---- Table that users hold -> the inner state of its client.
+--- User's table -> inner state of the client.
 M.states = states
 
---- Returns the inner state of a client or of one of its groups; nil for anything else.
+--- Returns the inner state of a client or of a client's group; nil for any further value.
 ---@param held any
 ---@return table|nil
 function M.state_of(held)

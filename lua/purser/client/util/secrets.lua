@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Secret keys that no Lua string ever holds. Each is an object in locked memory, which purser.new takes as `secret_key`
--- for any number of clients; `secret:close()` wipes it, and the clients keep what they made of it.
+-- Holds secret keys outside of Lua strings. Each is an object in locked memory; purser.new takes the object as
+-- `secret_key` for any number of clients; `secret:close()` wipes the key, and the clients keep their own states.
 
 local core = require "purser.core"
 
@@ -10,8 +10,8 @@ local core = require "purser.core"
 ---@class purser.modules.secrets
 local M = {}
 
---- Returns the secret key that a file holds and nothing else. The file must be this user's or root's and closed to all
---- others, and at most 64 KiB long.
+--- Returns the secret key of a file with nothing else inside. The file must be this user's or root's and closed to
+--- everybody else, and at most 64 KiB long.
 ---@param path string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)
@@ -28,8 +28,7 @@ function M.from_environment(name)
   return core.take_secret(name)
 end
 
---- Returns the secret that the options `secret_key_file` or `secret_key_env` of purser.new name; or nil and what is
---- wrong.
+--- Returns the secret named by the options `secret_key_file` or `secret_key_env` of purser.new; or nil and the fault.
 ---@private
 function M.of(options)
   local option, read = "secret_key_file", M.from_file

@@ -5,8 +5,8 @@ local names_of = require "purser.client.util.names_of"
 
 local M = {}
 
--- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts as one: USTD is
--- USDT before it is USDC.
+-- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts once: USTD is
+-- USDT before USDC.
 local function distance(a, b)
   local last, row = nil, {}
   for j = 0, #b do row[j] = j end
@@ -26,7 +26,7 @@ end
 
 local NEAR = 2 -- so many letters are a slip of the fingers; more may be another word
 
--- Returns the shortest name that begins with an unknown one without its plural: "deposit_history" for "deposits"; or
+-- Returns the shortest name that begins with an unknown name without the plural: "deposit_history" for "deposits"; or
 -- nil.
 local function longer(unknown, names)
   local stem, found = unknown:gsub("s$", ""), nil
@@ -69,7 +69,7 @@ function M.hint(unknown, names)
   return name and (' (did you mean "%s"?)'):format(name) or ""
 end
 
---- Returns the hint for a word that is none of the keys of these maps.
+--- Returns the hint for a word that is no key of these maps.
 ---@param unknown any
 ---@return string
 function M.among(unknown, ...)

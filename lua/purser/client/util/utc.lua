@@ -15,7 +15,7 @@ local MAX_OFFSET = 14 -- hours: no place is further from UTC
 local MAX_QUOTED = 40 -- bytes
 
 ---@private
---- Returns the days from 1970-01-01 to a civil date. (The year starts in March, so that the leap day is its last.)
+--- Returns the days from 1970-01-01 to a civil date. (A year starts in March and ends with the leap day.)
 ---@return integer
 function M.days(year, month, day)
   if month <= 2 then year, month = year - 1, month + 12 end
@@ -60,8 +60,7 @@ end
 
 local FIRST, LAST = M.days(0, 1, 1) * DAY, M.days(10000, 1, 1) * DAY - 1
 
---- Returns a time as a text such as `2026-11-22T12:00:00.123Z`. nil and a message for what is no time of the years 0 to
---- 9999.
+--- Returns a time as a text like `2026-11-22T12:00:00.123Z`. nil and a message outside of the years 0 to 9999.
 ---@param ms integer  epoch milliseconds
 ---@return string|nil text, string|nil message
 function M.text(ms)
@@ -78,7 +77,7 @@ function M.text(ms)
   return ("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ"):format(t.year, t.month, t.day, t.hour, t.min, t.sec, ms % 1000)
 end
 
--- Returns the minutes by which a zone is ahead of UTC; nil where it is none.
+-- Returns the minutes by which a zone is ahead of UTC; nil for no zone.
 local function read_zone(zone)
   if zone == "" or zone == "Z" then return 0 end
   local sign, hours, minutes = zone:match "^([+-])(%d%d):?(%d%d)$"
@@ -109,9 +108,9 @@ end
 local FORMS = "give a day such as 2026-01-31, or a time such as 2026-01-31T09:30, 2026-01-31T09:30:05.250Z or "
   .. "2026-01-31T09:30+02:00"
 
---- Returns the epoch milliseconds of a time: a date (`2026-11-22`, its first moment), or a date and a time of day with
---- `T` or a blank between them: `2026-11-22T12:00`, `2026-11-22 12:00:00.123`. `Z` or an offset such as `+02:00` may
---- follow a time of day; without one it is UTC. nil and a message for anything else.
+--- Returns the epoch milliseconds of a time: a date (`2026-11-22`, the first moment), or a date and a time of day with
+--- `T` or a blank between: `2026-11-22T12:00`, `2026-11-22 12:00:00.123`. `Z` or an offset like `+02:00` may follow a
+--- time of day, else UTC. nil and a message for any further text.
 ---@param text string
 ---@return integer|nil ms, string|nil message
 function M.ms(text)

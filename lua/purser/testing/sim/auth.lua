@@ -52,8 +52,8 @@ local function check_time(sim, query)
   if timestamp >= now + 1000 or now - timestamp > (whole(window) or 5000) then rejection.raise "700003" end
 end
 
--- Returns a text of a request as it may be shown. A funds password's hash does not go into messages: in the query it is
--- masked, and what a JSON text has after one is left out.
+-- Returns a text of a request to be shown. A funds password's hash does not go into messages: masked in the query; of a
+-- JSON text, all behind the hash is left out.
 local function mask(text)
   return (plain_text.clean(text):gsub("(password=)[^&]*", "%1***"):gsub('("password"%s*:%s*").*', "%1***"))
 end
@@ -64,7 +64,7 @@ local function without(query, name)
   return (("&" .. query):gsub("&" .. name:gsub("%p", "%%%0") .. "=[^&]*", ""):gsub("^&", ""))
 end
 
--- Returns a query with the value of every parameter as it was before it was percent-encoded.
+-- Returns a query with the percent-encoding of every value undone.
 local function decoded(query)
   return (query:gsub("[^&]+", request_parser.unescape))
 end
@@ -76,8 +76,8 @@ local function sorted(query)
   return table.concat(pieces, "&")
 end
 
--- The usual mistakes: the texts that clients sign, and what each is. Knowing the secret, the simulator can show which
--- text a wrong signature belongs to.
+-- The usual mistakes: texts that clients sign, each with words. With the secret, the simulator finds the text of a
+-- wrong signature.
 local function candidates(query, body, path, profile)
   local lower = query:gsub("%%%x%x", string.lower)
   local list = {
@@ -101,7 +101,7 @@ local function candidates(query, body, path, profile)
   return list
 end
 
---- Returns the text that the client signed and, in words, what it is; nil when no usual mistake explains the signature.
+--- Returns the text that the client signed and the mistake in words; nil when no usual mistake explains the signature.
 ---@param signer userdata       with the key's own secret
 ---@param signature string      as it arrived, decoded
 ---@param query string          as it arrived, without the signature: the right text

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The simulator's clock, in epoch milliseconds, and what is due when. "virtual" stands still until it is advanced;
--- "real" follows the wall clock plus all advances. It never goes back.
+-- The simulator's clock, in epoch milliseconds, and the due events. "virtual" stands still until advanced; "real"
+-- follows the wall clock plus all advances. The clock never goes back.
 
 local core = require "purser.core"
 local heaps = require "purser.client.util.heap"
@@ -16,7 +16,7 @@ local START = 1700000000000
 local Clock = {}
 Clock.__index = Clock
 
---- Returns a clock, which is plain data; or that of a snapshot: a real one went on while nothing ran.
+--- Returns a clock, which is plain data; or a snapshot's clock: a real clock went on while nothing ran.
 ---@param mode "virtual"|"real"
 ---@param start integer|nil  epoch milliseconds
 ---@param saved table|nil
@@ -45,8 +45,8 @@ function Clock:advance(ms)
   self.offset = self.offset + ms
 end
 
--- A heap of { at, order, kind, id }. Equal times keep the order in which they were added, so a run can be replayed.
--- Items are plain data: the functions behind the kinds are named in init.lua.
+-- A heap of { at, order, kind, id }. Events of equal times keep the order of adding, so a run can be replayed. Items
+-- are plain data: init.lua names the functions behind the kinds.
 local Schedule = {}
 Schedule.__index = Schedule
 
@@ -94,7 +94,7 @@ end
 --- Returns 00:00 UTC of the day of a time.
 function M.midnight(ms) return ms - ms % M.DAY end
 
---- Returns the same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
+--- Returns the day and time of day `count` calendar months earlier, or a shorter month's last day.
 function M.months_before(ms, count)
   local t = utc.civil(ms)
   local index = t.year * 12 + t.month - 1 - count

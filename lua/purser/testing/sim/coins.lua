@@ -123,7 +123,7 @@ function M.check(coin)
   if not M.by_name[coin] then rejection.raise("10232", ("The coin %s does not exist"):format(coin)) end
 end
 
---- Returns the short id of a coin's network with that long name; nil where there is none.
+--- Returns the short id of a coin's network by the long name; nil for an unknown name.
 function M.short_id(coin, long)
   local network = M.network(coin, long)
   return network and network.short

@@ -21,8 +21,8 @@ local M = { histories = { conversions = {
 -- Platform tokens for one USDT: the inverse of the catalogue's price of 2.5, exact.
 local TOKENS_PER_USDT, FEE_RATE, STEP, LARGEST = "0.4", "0.02", "0.00000001", "5"
 
--- Returns the offer for a balance, { usdt, convert (after fee), fee }, where there is a price; and the code and message
--- for which it is not made.
+-- Returns the offer for a balance, { usdt, convert (after fee), fee }, where a price exists; and the code and message
+-- of a refused offer.
 local function quote(asset, balance)
   local coin = coins.by_name[asset]
   if not coin then return nil, "30024", "The coin does not exist" end
@@ -55,7 +55,7 @@ local function list(sim, account)
   return found
 end
 
--- C13: each coin stands for itself; those that cannot be converted are listed with their reason.
+-- C13: each coin stands for itself; coins that cannot be converted are listed with the reason.
 local function convert(sim, account, values)
   local place, total, fees, taken = ledger.place(account.uid, "SPOT"), decimal(0), decimal(0), {}
   local answer, details = { successList = {}, failedList = {} }, {}

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The ledger: exact balances of every (account, business account, asset) as free and locked, and the outside world on
--- the other side. Every record says what moved for it, by the function `moves` of its history: nothing else moves, so
--- the ledger is the sum over all records, and each asset sums to zero over all places for ever.
+-- the second side. The function `moves` of a history gives each record's moves: nothing else moves, so the ledger is
+-- the sum over all records, and each asset sums to zero over all places for ever.
 --
 -- A place is "uid/SPOT/free", "uid/FUTURES/locked" and so on; the world is "world", the only place that may be
 -- negative.
@@ -64,7 +64,7 @@ function Ledger:apply(changes)
   return true
 end
 
---- Returns the assets with something at one of some places, in order of their names.
+--- Returns the assets with a balance at any of some places, in order of names.
 function Ledger:assets(...)
   local found = {}
   for _, place in ipairs { ... } do

@@ -35,7 +35,7 @@ local function public(record)
   }
 end
 
--- Returns what a rebate that grows keeps.
+-- Returns the members kept of a growing rebate.
 local function identity_of(record)
   return table.concat({ record.broker, record.uid, record.asset, record.type, clock.day_text(record.time) }, "|")
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Rejections of the service: whatever checks a request raises one, and the request is answered with it where it is
--- caught. Nothing may have been changed by then.
+-- Rejections of the service: a check of a request raises a rejection, and the catcher answers the request with the
+-- rejection. Nothing may have been changed by then.
 
 local Rejection = {}
 
@@ -17,7 +17,7 @@ end
 --- Rejects a request without a parameter.
 function M.lacks(name) M.raise("700004", ("Mandatory parameter '%s' was not sent"):format(name)) end
 
---- Calls a function. Returns its result, or nil and the rejection that it raised; raises everything else again.
+--- Calls a function. Returns the result, or nil and a raised rejection; raises any further error again.
 function M.catch(fn, ...)
   local ok, result = pcall(fn, ...)
   if ok then return result end

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
---- From a canonical result to the text of an answer: the interface document's exact form, or that of the live service.
---
--- response_formats.lua says what the document answers; `is_live` turns on what real answers were seen to differ in.
--- Nothing here knows what a result means: handlers return canonical results, exact texts and integers, and no more.
+--- Turns a canonical result into the text of an answer: the interface document's exact form, or the live service's.
+---
+--- response_formats.lua has the document's answers; `is_live` adds the differences seen in real answers. This module
+--- knows no result's meaning: handlers return canonical results, exact texts and integers, and no more.
 
 local codes = require "purser.codes"
 local coins = require "purser.testing.sim.coins"
@@ -23,14 +23,14 @@ local function digits(value)
   return ("%d"):format(value)
 end
 
--- Members of live records that the document does not know; most of them have been seen.
+-- Members of live records beyond the document; most have been seen.
 local extras = {
   { "explorerUrl", '"https://explorer.invalid/tx/0"' }, { "currencyId", '"128f589271cb4951b03e71e6323eb7be"' },
   { "depositPreConfirms", "12" }, { "tag", "null" }, { "rank", "12345678901234567890123.50" },
   { "details", '{"level":1,"path":["a",2,true,{}]}' },
 }
 
--- kinds[kind](value, record, is_live): the JSON text of a value. `response_formats` says which kinds there are.
+-- kinds[kind](value, record, is_live): the JSON text of a value. `response_formats` names the kinds.
 local kinds = {}
 
 function kinds.text(value) return encode(value) end
@@ -56,8 +56,7 @@ end
 
 kinds.deposit_amount, kinds.withdrawal_amount = padded(30), padded(18)
 
--- Returns the kind of a network's name: its short id, or the standard that its long name has in parentheses, unless
--- both are the same.
+-- Returns the kind of a network's name: the short id, or the standard in the long name's parentheses, unless equal.
 local function network(is_short)
   return function(value, record, is_live)
     local short, standard = record.netWork, value:match "%((.-)%)$"
@@ -157,7 +156,7 @@ local function write_answer(form, result, is_live)
   return write_object { write_member("code", '"0"'), write_member("message", '""'), write_member("data", json) }
 end
 
--- The live list of coins, which is long and always the same -> its JSON text.
+-- The live list of coins, long and constant -> JSON text.
 local long_texts = setmetatable({}, { __mode = "k" })
 
 --- Returns the JSON text that answers operation `row` with the canonical `result`.

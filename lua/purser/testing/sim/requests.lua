@@ -65,8 +65,8 @@ function Journal:count(row, applied)
   if applied then counts.applied = counts.applied + 1 end
 end
 
---- Keeps a request: outcome is "applied", "rejected" or "fault". The answer is kept of one that was not applied; that
---- of another may hold a new key's secret.
+--- Keeps a request: outcome is "applied", "rejected" or "fault". Only the answer of an unapplied request is kept; an
+--- applied request's may hold a new key's secret.
 function Journal:add(time, row, request, response, facts)
   if self.size == 0 then return end
   self.added = self.added + 1
@@ -80,8 +80,8 @@ function Journal:add(time, row, request, response, facts)
   }
 end
 
---- Returns the requests that are kept, oldest first, as JSON and a terminal can show them: one need not be text.
---- Signatures are masked.
+--- Returns the kept requests, oldest first, as JSON and a terminal can show: a request need not be text. Signatures are
+--- masked.
 function Journal:list()
   local list = {}
   for i, kept in ipairs(self.kept) do
@@ -115,7 +115,7 @@ local function headers_of(sim)
   return { ["Content-Type"] = "application/json", Date = clock.http_date(sim:now()) }
 end
 
--- Runs one operation. Returns its result, or raises a rejection.
+-- Runs an operation. Returns the result, or raises a rejection.
 local function perform(sim, row, request, query_text)
   local account, query = auth.check(sim, row, request, query_text)
   local texts = request_parser.parameters(row, query, request.body or "", sim.profile)
@@ -136,7 +136,7 @@ local function execute(sim, row, request, query_text, facts)
   return response
 end
 
--- Returns the answer to a request that no operation sees: an HTTP status that is its code as well.
+-- Returns the answer to a request without an operation: an HTTP status, which is the code as well.
 local function turn_away(sim, status, message, row, facts)
   facts.outcome, facts.code = "rejected", ("%d"):format(status)
   local _, body = render.rejection(facts.code, message, sim.is_live, row)
@@ -177,7 +177,7 @@ local function answer_above_limit(sim, row, request, facts)
   return response
 end
 
---- Answers one request; purser.Sim:handle says of which form.
+--- Answers a request in the form of purser.Sim:handle.
 function M.answer(sim, request)
   local path, query_text = request.target:match("^([^?]*)%??(.*)$")
   local row = routes[path] and routes[path][request.method]

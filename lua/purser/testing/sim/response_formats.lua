@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: MIT
 -- The answers of each operation, in the interface document's own spelling, order and types.
 --
--- Written from the document, not from the shapes that the decoder uses: the simulator must not share their mistakes.
--- A form is { list | record | page | rows = members } and how the result is wrapped. Members are words:
+-- Transcribed from the document, not from the decoder's shapes: the simulator must not share a mistake with the
+-- decoder. A form is { list | record | page | rows = members } and a wrapping. Members are words:
 --
 --   name<canonical:kind?     `canonical` where the document's spelling differs from the canonical name; `kind` where it
---                            is not text; `?` where the document says "or null"; others are left out
+--                            is not text; `?` where the document says "or null", else left out
 --
--- `seen` of a list of members: further members that the live service was seen to answer.
+-- `seen` of a list of members: further members seen in live answers.
 --
--- Kinds: text, number, number_text (its digits) and flag; address, memo_beside, bare_id, coin, deposit_amount,
--- withdrawal_amount, deposit_network, withdrawal_network and output, which are texts that the live service shows in
--- another way; texts, a list of texts; records, whose members are the next argument.
+-- Kinds: text, number, number_text (a number's digits) and flag; address, memo_beside, bare_id, coin, deposit_amount,
+-- withdrawal_amount, deposit_network, withdrawal_network and output: texts that the live service shows differently;
+-- texts, a list of texts; records, whose members are the next argument.
 
 local function members(words, ...)
   local list, nested, used = {}, { ... }, 0

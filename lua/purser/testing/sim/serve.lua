@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- The loop that puts a handler behind HTTP: it takes requests, asks the handler, and answers at once or when the
---- answer's delay is over, while other requests go on. It prints nothing.
+--- The loop that puts a handler behind HTTP: takes requests, asks the handler, and answers at once or after the
+--- answer's delay, while further requests go on. Prints nothing.
 
 local control = require "purser.testing.sim.control"
 local heap = require "purser.client.util.heap"
@@ -45,7 +45,7 @@ local function answer(server, id, response)
   return server:fail(id, fault, response.status, headers, body, response.drip_bytes, response.drip_ms)
 end
 
--- Asks the handler. An error of it is the answer 500: one request must not end the server for the others.
+-- Asks the handler. An error of the handler is the answer 500: a request must not end the server for all.
 local function ask(handler, request, on_error)
   local ok, response = pcall(handler, request)
   if ok then return response end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The in-process transport: a client talks to a simulator with no network between them. What a network would do to an
--- answer (lost, cut, late) becomes the failure that a real transport would report.
+-- The in-process transport: a client talks to a simulator without a network. An answer that a network would lose, cut
+-- or delay becomes the failure that a real transport would report.
 
 local core = require "purser.core"
 
@@ -10,7 +10,7 @@ local Transport = {}
 Transport.__index = Transport
 Transport.__name = "purser.sim.transport"
 
---- Makes a transport whose other end is `sim`.
+--- Makes a transport to `sim`.
 function M.new(sim)
   return setmetatable({ sim = sim }, Transport)
 end
