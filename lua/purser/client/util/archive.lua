@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- An installation's archive of modules (tools/archive.lua makes it), which lies beside the sources. A Lua that it does
--- not fit takes the sources, as does a clone, which has none.
+-- An installation's archive of modules beside the sources (made by tools/archive.lua). A Lua that the archive does not
+-- fit takes the sources, as a clone without an archive does.
 
 local M = {}
 

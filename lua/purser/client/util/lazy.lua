@@ -1,12 +1,11 @@
 -- SPDX-License-Identifier: MIT
---- A module that is loaded at its first use. So the head of a file shows all it depends on, and a start costs no more
---- than what it uses:
+--- A module that is loaded at the first use: the head of a file shows all modules, and a start costs no unused module:
 ---
 ---     local suggest = lazy "purser.client.util.suggest"
 ---     suggest.hint(name, names)
 ---
---- The stand-in reads the module's fields and calls it, and no more: `pairs` finds nothing, so a module that is
---- handed on as a value is taken with `require`. Once the module is loaded this makes nothing, so that it cannot fail.
+--- The stand-in reads fields of the module and calls the module, and no more: `pairs` finds nothing, so a module that
+--- is handed on as a value is taken with `require`. A loaded module makes nothing new, so that a use cannot fail.
 
 -- Answers the first read of a field; from then on the module itself is looked in.
 local function load_at_read(stand_in, field)

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- The C module purser.http, which holds libcurl; loaded with the first transport that needs it.
 --
--- libcurl brings thirty libraries. `require` would look up all their symbols, of which a program uses a few; so the
--- module is opened by core.library, which leaves each to its first use. A host that has it under package.preload, or
--- where it is not a file, gets it by `require`; so does one that has no `package`, or a part of it (Minetest).
+-- libcurl brings thirty libraries. `require` would look up all symbols, of which a program uses a few; core.library
+-- leaves each symbol to the first use. `require` serves hosts with the module under package.preload or outside of
+-- files, and hosts without a whole `package` (Minetest).
 
 local core = require "purser.core"
 

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Which hosts are this machine, whatever a name server says: what goes there leaves no wire to be read on.
+-- Hosts of this machine, whatever a name server says: requests to these leave no wire to be read on.
 
 local core = require "purser.core"
 
 local M = {}
 
---- Tells if a host, as it stands in a URL or as an address, is this machine. A name that is no address is not, but for
---- `localhost`: a resolver is asked what it stands for.
+--- Tells if a host of a URL, or an address, is this machine. Names other than `localhost` are not: a resolver would
+--- decide.
 ---@param host string
 ---@return boolean
 function M.is(host)
@@ -14,7 +14,7 @@ function M.is(host)
   return host == "localhost" or family ~= nil and is_own and (family == 6 or host:sub(1, 1) ~= "[")
 end
 
---- Returns the host of a service as a journal keeps it. This machine has one name, whatever port a test's service has.
+--- Returns the host of a service for a journal. This machine has one name for all ports of tests' services.
 ---@param url string  of options.split_url: with its path, or without
 ---@return string
 function M.host_of(url)

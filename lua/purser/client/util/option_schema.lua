@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Options by name: which there are, and what each may be. A rule is one of
+-- Options by name, with a rule for each value. A rule is one of
 --
 --   "string", "string or table", "any"  types
 --   { 1, 3600000 }                       a whole number between these; { 1 }: or infinite
@@ -25,8 +25,8 @@ M.TEXTS = { is_list = true, says = 'a list such as { "A", "B" }' }
 
 M.NAME = { says = "a text of 1 to 200 characters, all of which can be seen" }
 
---- Tells whether a table is a list without holes and without other members: any other would be read in part, or as an
---- empty one.
+--- Tells whether a table is a list without holes and without further members: another table would be read in part, or
+--- as an empty list.
 ---@param value table
 ---@return boolean
 function M.is_list(value)
@@ -66,10 +66,10 @@ local function all_fit(given, rules)
   return true
 end
 
---- Tells whether a value is what a rule says.
+--- Tells whether a value matches a rule.
 M.matches = matches
 
--- Returns what a rule asks for, of the option `name`.
+-- Returns the requirement of a rule in words, for the option `name`.
 local function requested(name, rule)
   if type(rule) == "string" then return "a " .. rule end
   if rule.says then return rule.says end
@@ -82,7 +82,7 @@ local function requested(name, rule)
   return "a whole number" .. unit .. min .. max
 end
 
--- Returns what was given instead. A value is quoted only where texts or numbers are chosen from, so that no secret is.
+-- Returns the given value in words. Only chosen texts and numbers are quoted, so that no secret is.
 local function instead(value, rule)
   if type(rule) == "table" and rule.is_list then return "is no plain list of texts" end
   if rule == M.NAME and type(value) == "string" then return value == "" and "is empty" or "is no name" end
@@ -90,7 +90,7 @@ local function instead(value, rule)
   return (type(value) == "string" and 'is "%s"' or "is %.14g"):format(value)
 end
 
--- Returns what is wrong with one option, and what to give; or nil.
+-- Returns the problem of one option, and what to give; or nil.
 local function message_of(name, value, rules, label)
   local rule = rules[name]
   if rule == nil then
@@ -102,7 +102,7 @@ local function message_of(name, value, rules, label)
   return ('%s "%s" %s'):format(label, name, instead(value, rule)), "it must be " .. requested(name, rule)
 end
 
---- Returns everything that is wrong with what is given, in the order of the names: { message, name, hint } each.
+--- Returns all problems of given options in the order of names: { message, name, hint } each.
 ---@return table[]
 function M.all(given, rules, label)
   if type(given) ~= "table" then
@@ -121,8 +121,8 @@ function M.all(given, rules, label)
   return list
 end
 
---- Returns nil when all that is given is known and matches, else a message that begins with `label`, the name it is
---- about, and what to give instead.
+--- Returns nil when all given options are known and match; else a message that begins with `label`, the name of the
+--- option, and what to give.
 ---@param rules table<string, any>
 ---@param label string  such as "retry option"
 ---@return string|nil message, string|nil name, string|nil hint
@@ -132,7 +132,7 @@ function M.check(given, rules, label)
   return found[1], found[2], found[3]
 end
 
---- Returns the same as one text, for who raises it; or nil.
+--- Returns the first problem as one text; or nil.
 ---@return string|nil
 function M.text(given, rules, label)
   local message, _, hint = M.check(given, rules, label)

@@ -8,7 +8,7 @@
 
 local M = {}
 
--- First and last code point, and what they are. Nobody types them, and nobody sees them.
+-- Ranges of code points that nobody types and nobody sees, with a name.
 local HIDDEN = {
   { 0x80, 0x9F, "control character" },
   { 0xAD, 0xAD, "zero-width character" },
@@ -41,11 +41,10 @@ local function hidden_kind(point)
   end
 end
 
--- The smallest code point of a UTF-8 character of so many bytes.
+-- The smallest code point of a UTF-8 character, by number of bytes.
 local MIN_POINT = { 0, 0x80, 0x800, 0x10000 }
 
--- Returns the code point of the character that begins at byte `at` and how many bytes it has; nil where it is not
--- UTF-8.
+-- Returns the code point and the number of bytes of the character at byte `at`; nil for bytes that are not UTF-8.
 local function character(text, at)
   local lead = text:byte(at)
   if lead < 0x80 then return lead, 1 end
@@ -74,8 +73,8 @@ function M.is_utf8(text)
   return true
 end
 
--- Looks at byte `at`, which is no printable ASCII character. Returns how many bytes, and to replace them what it
--- is and its escape.
+-- Looks at byte `at`, no printable ASCII character. Returns the number of bytes, and for replaced bytes a name and an
+-- escape.
 local function look_at(text, at)
   local point, length = character(text, at)
   if not point then
@@ -87,8 +86,7 @@ local function look_at(text, at)
   return length, ("%s U+%04X"):format(kind, point), ("\\u{%X}"):format(point)
 end
 
---- Tells if clean() would leave the text as it is, whatever its length; and if not, the name of the first character
---- that it would replace.
+--- Tells if clean() would keep the text, at any length; else the name of the first replaced character.
 ---@param text string
 ---@return boolean plain, string|nil offending_name
 function M.is_plain(text)
@@ -146,7 +144,7 @@ local function json_escape(point)
   return ("\\u%04x\\u%04x"):format(0xD800 + math.floor(point / 0x400), 0xDC00 + point % 0x400)
 end
 
---- Returns a text of JSON with escapes for what clean() would replace, except its line ends: the same data for every
+--- Returns a JSON text with escapes for the characters that clean() replaces, except line ends: the same data for each
 --- reader.
 ---@param json string  in which strings alone hold such characters
 ---@param is_ascii boolean|nil  escapes for all others beyond ASCII, too
@@ -193,8 +191,7 @@ function M.wrap(lines, text, width, mark)
   lines[#lines + 1] = text
 end
 
---- Tells whether a text can be a name by which one payment is told from another: it differs from no other one by what
---- cannot be seen.
+--- Tells whether a text can name a payment: all differences from other names can be seen.
 ---@param text string
 ---@return boolean
 function M.is_name(text)

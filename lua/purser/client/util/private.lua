@@ -1,16 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- Keeps what users hold apart from what it works with. Whoever has a client, one of its groups or a walk can read and
--- change every field of that table; so the inner state (keys, signer, transport, guard rails) lives here, by the table
--- that stands for it. Only modules of this package know this one: code that can require it, or has `debug`, is not kept
--- out.
+-- Keeps inner states apart from users' tables. The holder of a client, a group or a walk can read and change each field
+-- of the table; so the inner state (keys, signer, transport, guard rails) lives here, by table. Code that can require
+-- this module or has `debug` is not kept out.
 --
--- No inner state refers to a table that stands for it: on Lua 5.1 neither would ever be collected.
+-- No inner state refers to the users' table: on Lua 5.1 neither would ever be collected.
 
 local M = {}
 
 local states = setmetatable({}, { __mode = "k" })
 
---- Table that users hold -> the inner state of its client.
+--- Users' table -> the inner state of the client.
 M.states = states
 
 --- Returns the inner state of a client or of one of its groups; nil for anything else.

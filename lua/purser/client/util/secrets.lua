@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Secret keys that no Lua string ever holds. Each is an object in locked memory, which purser.new takes as `secret_key`
--- for any number of clients; `secret:close()` wipes it, and the clients keep what they made of it.
+-- Secret keys outside of Lua strings. Each is an object in locked memory, which purser.new takes as `secret_key` for
+-- any number of clients; `secret:close()` wipes the object, and the clients go on.
 
 local core = require "purser.core"
 

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Tables that users hold: they show an object, and do not hand out what it works with (private.lua says why).
+-- Tables that users hold: each shows an object without the tables that the object works with (private.lua says why).
 
 local M = {}
 
 ----------------------------------------------------------------------------------- methods called with a dot
 
---- Has each method of a class check that it is called on an object of the class, at the line of the caller. To be
---- called when the class is whole.
+--- Makes each method of a class check that the object has the class, at the line of the caller. The class must be
+--- whole.
 ---@param class table  the methods
 ---@param label string  what messages call an object
 ---@param meta table|nil  the metatable of the objects, where it is not the class
@@ -28,7 +28,7 @@ end
 
 local object_of = setmetatable({}, { __mode = "k" }) -- table that users hold -> the object
 
--- The metatables of what users hold, one for each kind of object.
+-- The metatables of users' tables, by class of the object.
 local view_types = {}
 
 local function forward(name)
@@ -58,8 +58,8 @@ local function view_type_of(class)
   }
 end
 
---- Returns what stands for an object that has a class as its metatable: it has the object's methods and reads its
---- texts, numbers and booleans. The tables the object works with stay out of reach.
+--- Returns a table in place of an object with a class as metatable: the methods of the object, and the texts, numbers
+--- and booleans. The tables of the object stay out of reach.
 ---@param object table
 ---@return table
 function M.view(object)
@@ -76,8 +76,8 @@ local function reject(_, name)
   error(('"%s" cannot be set: this table is read-only; make a table of your own'):format(tostring(name)), 2)
 end
 
---- Returns a view of a table, and of the tables in it, that can be read and not changed. Lua 5.1 and LuaJIT read single
---- members through it; `pairs` and `#` see them from Lua 5.2 on.
+--- Returns a read-only view of a table and of the inner tables. Lua 5.1 and LuaJIT read single members; `pairs` and `#`
+--- work from Lua 5.2 on.
 ---@param value table
 ---@return table
 function M.frozen(value)
