@@ -68,6 +68,15 @@ describe("a recording", function()
     assert.equal("not_sent connect curl 7", ("%s %s %s"):format(err.outcome, err.phase, err.code))
   end)
 
+  it("sleeps and discards as the transport inside does, where it can", function()
+    local write = { write = function() return true end }
+    local recorder = assert(purser.transport.record({ send = print, sleep = function(_, ms) return ms + 1 end,
+      discard = function(_, response) return response .. "!" end }, write))
+    assert.same({ 8, "gone!" }, { recorder:sleep(7), recorder:discard "gone" })
+    recorder = assert(purser.transport.record({ send = print }, write))
+    assert.is_nil(recorder.sleep or recorder.discard)
+  end)
+
   it("has the harmless headers of both sides", function()
     local kept
     local recorder = assert(purser.transport.record({ send = function()

@@ -36,6 +36,7 @@ describe("the class of a value", function()
     ['"2026-01-31 10:00"'] = "text of a date", ['"true"'] = "text of a boolean", ['"USDT"'] = "text",
     ['"0123456789abcdef"'] = "hexadecimal text", ['"0123456789abcde"'] = "text",
     ['"T123456789012345678901:memo"'] = "text with a colon", ['"a:b"'] = "text",
+    ['"T2345678901234567890:m"'] = "text with a colon", ['"T234567890123456789:m"'] = "text",
     ["12"] = "number of digits", ["1700000000000"] = "number of 13 digits", ["1.5"] = "number with places",
     ["1e5"] = "number with an exponent", ["true"] = "boolean", ["null"] = "null", ["[]"] = "array", ["{}"] = "object",
   } do

@@ -24,6 +24,22 @@ describe("the reads of doctor --drift", function()
     end
   end)
 
+  it("ask for one small page each", function()
+    local spot = { fromAccountType = "SPOT", toAccountType = "SPOT", limit = 20 }
+    local asked = { ["wallet.deposit_history"] = { limit = 20 }, ["wallet.withdrawal_history"] = { limit = 20 },
+      ["wallet.withdrawal_addresses"] = { limit = 20 }, ["wallet.conversion_history"] = { limit = 5 },
+      ["wallet.transfer_history"] = { fromAccountType = "SPOT", toAccountType = "FUTURES", size = 20 },
+      ["wallet.internal_transfer_history"] = { limit = 20 }, ["sub_account.list_sub_accounts"] = { limit = 20 },
+      ["sub_account.transfer_history"] = spot, ["broker.list_sub_accounts"] = { limit = 20 },
+      ["broker.transfer_history"] = spot }
+    for _, read in ipairs(reads.list) do
+      local row = operations.by_name[read[1]]
+      if row and row.paging and row.paging.page_size and read[1] ~= "broker.rebates" then
+        assert.same(asked[read[1]], read[2], read[1])
+      end
+    end
+  end)
+
   it("sleep and discard as the transport below does, where it can", function()
     local told = {}
     local capture = reads.capture { send = print, sleep = function(_, ms) told[#told + 1] = ms return "slept" end,
