@@ -79,4 +79,53 @@ describe("an address", function()
       assert.is_nil(address.problem(network, "anything"))
     end
   end)
+
+  it("in an answer is of the coin and the network that were asked for, by any of their names", function()
+    local coin = { coin = "USDT", networkList = { { netWork = "TRX", network = "Tron(TRC20)" },
+      { netWork = "ETH", network = "Ethereum(ERC20)" } } }
+    local function why(asked, shown, of) return address.answer_problem(asked, shown, of) end
+    local asked = { coin = "USDT", network = "TRX" }
+    for _, name in ipairs { "TRX", "Tron(TRC20)", "TRC20", "tron" } do
+      for _, of in ipairs { coin, false } do
+        assert.is_nil(why(asked, { coin = "USDT-TRX", network = name, address = TRON }, of or nil))
+      end
+    end
+    assert.is_nil(why({ coin = "USDT" }, { coin = "USDT", network = "TRX", address = TRON }, coin))
+    assert.is_nil(why({ coin = "USDT" }, { address = "x" }))
+    assert.equal("USDT was asked for, and the answer is of the coin BTC", why(asked, { coin = "BTC", address = TRON }))
+    for _, of in ipairs { coin, false } do
+      assert.equal("TRX was asked for, and the answer is of the network ETH",
+        why(asked, { coin = "USDT", netWork = "ETH", address = TRON }, of or nil))
+    end
+    assert.equal("TRX was asked for, and the answer is of the network NEW",
+      why(asked, { network = "NEW", address = TRON }))
+    assert.is_nil(why({ coin = "X", network = "New Chain(NEW)" }, { network = "NEW", address = "x" }))
+    assert.equal("the answer shows no address", why(asked, { coin = "USDT", network = "TRX", address = "" }, coin))
+    assert.matches("has the form of Ethereum", why(asked, { coin = "USDT", network = "TRX", address = EVM }, coin))
+    assert.matches("has the form of Ethereum", why(asked, { coin = "USDT", network = "TRX", address = EVM }))
+    assert.matches("has not the form", why(asked, { coin = "USDT", network = "TRX", address = "short" }, coin))
+    assert.is_nil(why(asked, { coin = "USDT", network = "TRX", address = "short" })) -- the service may know more forms
+    assert.is_nil(why(asked, { coin = "USDT", network = "TRX", address = mistyped(TRON) }))
+    assert.matches("has the form of Ethereum", why({ coin = "USDT" }, { netWork = "TRX", address = EVM }))
+    assert.is_nil(address.other_coin("USDT-TRX", "usdt"))
+    assert.is_nil(address.other_coin("USDT", nil))
+  end)
+
+  it("belongs to the network that one of its names finds", function()
+    local trx, eth = { netWork = "TRX", network = "Tron(TRC20)" }, { netWork = "ETH", network = "Ethereum(ERC20)" }
+    local coin = { coin = "USDT", networkList = { trx, eth, { netWork = "X1", network = "Same(S)" },
+      { netWork = "X2", network = "Same(S)" } } }
+    for name, network in pairs { TRX = trx, ["Tron(TRC20)"] = trx, trc20 = trx, ["ERC-20"] = eth, ethereum = eth } do
+      assert.equal(network, address.find(coin, name))
+    end
+    for name, message in pairs { s = "the network s may be X1 (Same(S)), X2 (Same(S)); say which",
+      zz = "USDT has no network zz; it has TRX (Tron(TRC20)), ETH (Ethereum(ERC20)), X1 (Same(S)), X2 (Same(S))",
+      ["-"] = "the network must be named by a text" } do
+      assert.same({ nil, message }, { address.find(coin, name) })
+    end
+    assert.same({ nil, "the network must be named by a text" }, { address.find(coin, 7) })
+    assert.equal(trx, address.find { coin = "USDT", networkList = { trx } })
+    assert.matches("^USDT travels on 4 networks; name one of TRX %(Tron%(TRC20%)%), ", select(2, address.find(coin)))
+    assert.matches("^X travels on 0 networks", select(2, address.find { coin = "X" }))
+  end)
 end)

@@ -301,3 +301,34 @@ describe("a client that cannot be made", function()
     rejects({ profile = { object_body = "form" } }, "form")
   end)
 end)
+
+describe("a number of a parameter", function()
+  local kinds = require("purser.client.operations.parameters").kinds
+
+  it("travels as its digits, given as a number or as text", function()
+    for _, value in ipairs { 1700000000000, "1700000000000" } do
+      assert.equal("1700000000000", kinds.time.check(value, {}))
+    end
+    for _, value in ipairs { 7, "7" } do
+      assert.equal("7", kinds.count.check(value, {}))
+      assert.equal("7", kinds.count.check(value, { max = 7 }))
+      assert.is_nil(kinds.count.check(value, { max = 6 }))
+    end
+    for _, value in ipairs { 0, "0", -1, "x", 1.5, ("1"):rep(16) } do assert.is_nil(kinds.count.check(value, {})) end
+    for _, value in ipairs { 999999999999, 10000000000000, "soon" } do assert.is_nil(kinds.time.check(value, {})) end
+    assert.same({ "1000000000000", "9999999999999" }, { kinds.time.check(1000000000000), kinds.time.check(9999999999999) })
+  end)
+
+  it("of a state travels as the number, or as the name where names travel", function()
+    local param = { choices = "deposit_states" }
+    for _, value in ipairs { 5, "5", "SUCCESS" } do assert.equal("5", (kinds.status.check(value, param))) end
+    assert.same({ "5", "SUCCESS" }, { kinds.named_status.check(5, param), (kinds.named_status.check("SUCCESS", param)) })
+    local nothing, message, hint = kinds.status.check("SUCCES", param)
+    assert.is_nil(nothing)
+    assert.matches('^is "SUCCES"', message)
+    assert.matches(", or the number$", hint)
+    for _, value in ipairs { -1, 1.5, true } do
+      assert.equal("is not a status", select(2, kinds.named_status.check(value, param)))
+    end
+  end)
+end)

@@ -34,6 +34,20 @@ describe("the shape of a result", function()
     end)
   end
 
+  it("reads the words of a member: other spellings, what they begin with, types and lists", function()
+    local function field_of(shape, name)
+      for _, field in ipairs(shapes[shape]) do
+        if field[1] == name then return { field[2], field.aliases or false, field.prefix or false } end
+      end
+    end
+    assert.same({ "integer", { "creatTime" }, false }, field_of("api_key", "createTime"))
+    assert.same({ "string", { "fromsymbol" }, false }, field_of("wallet_transfer", "fromSymbol"))
+    assert.same({ "string", false, "convert" }, field_of("convertible_balance", "convertPlatformToken"))
+    assert.same({ { list = { record = "network" } }, false, false }, field_of("coin", "networkList"))
+    assert.same({ { list = "string" }, false, false }, field_of("conversion", "successList"))
+    assert.is_nil(shapes.nothing)
+  end)
+
   it("has each name once, whether its own or another spelling that arrives", function()
     for name, shape in pairs(shapes.every()) do
       local seen = {}

@@ -61,4 +61,14 @@ describe("one of a few texts", function()
       assert.equal(name, text.choices.withdrawal_states[number])
     end
   end)
+
+  it("is a permission that the document lists, in this order", function()
+    local own = "SPOT_ACCOUNT_READ SPOT_ACCOUNT_WRITE SPOT_DEAL_READ SPOT_DEAL_WRITE CONTRACT_ACCOUNT_READ "
+      .. "CONTRACT_ACCOUNT_WRITE CONTRACT_DEAL_READ CONTRACT_DEAL_WRITE SPOT_TRANSFER_READ SPOT_TRANSFER_WRITE"
+    assert.equal(own, table.concat(text.choices.permissions, " "))
+    assert.equal(own .. " SPOT_WITHDRAW_READ SPOT_WITHDRAW_WRITE SPOT_DEPOSIT_READ SPOT_DEPOSIT_WRITE",
+      table.concat(text.choices.broker_permissions, " "))
+    assert.same({ { "SPOT", "FUTURES" }, { "EMAIL", "UID", "MOBILE" } }, { text.choices.account_types,
+      text.choices.identifier_types })
+  end)
 end)
