@@ -41,6 +41,21 @@ describe("a word that a call was not executed", function()
     assert(setting.journal.db:rows "UPDATE purser_words SET at = '1000000000000'") -- a plan added since
     assert(setting.send(one))
   end)
+
+  it("releases no limit of a day", function()
+    setting.finish()
+    setting.begin { rules = all { name = "day", effect = "forbid", when = { coin = "USDT",
+      sum_over = { amount = "15", hours = 24, per = "account" } } } }
+    local one = setting.row("a", "10", { withdrawOrderId = "a" })
+    add { one }
+    add { setting.row("b", "10") }
+    local client = assert(setting.client { transport = { send = function() return nil, "lost", "unknown" end } })
+    assert.equal("unknown", select(2, setting.send(one, client)).outcome)
+    setting.now = setting.NOW + HOUR
+    local id = assert(setting.journal:entries())[1].intent.id
+    assert(setting.journal:settle(id, { outcome = "not_done", by = "alice", now = setting.now }))
+    refused("rule", setting.send(setting.row("b", "10")))
+  end)
 end)
 
 describe("a fact that permits", function()
