@@ -32,3 +32,14 @@ describe("public rows", function()
     assert.equal("live", rows["live.account"].group)
   end)
 end)
+
+describe("the members of a public row", function()
+  it("have types in words, and records their own members", function()
+    local rows, types = require("purser.client.operations.public").rows(), {}
+    for _, member in ipairs(rows["wallet.coins"].members) do types[member.name] = member end
+    assert.same({ "string", "records" }, { types.coin.type, types.networkList.type })
+    assert.same({ "coin", "boolean" }, { types.networkList.members[1].name, types.networkList.members[5].type })
+    for _, member in ipairs(rows["wallet.convert"].members) do types[member.name] = member.type end
+    assert.same({ "list", "records", "string" }, { types.successList, types.failedList, types.convertFee })
+  end)
+end)

@@ -93,3 +93,13 @@ describe("the names of states in a call", function()
     assert.same({}, assert(client.broker:all_deposit_history { status = "SUCCESS" }))
   end)
 end)
+
+describe("a deposit's state", function()
+  it("means for who credits it what these say", function()
+    local credit, found = require("purser.client.operations.states").credit, {}
+    for state = 0, 13 do found[#found + 1] = credit(state) end
+    assert.equal("ask pending pending pending pending credit pending refused refused pending refused pending ask ask",
+      table.concat(found, " "))
+    assert.same({ "credit", "credit", "ask", "ask" }, { credit "5", credit "SUCCESS", credit(nil), credit "NEW" })
+  end)
+end)

@@ -74,3 +74,14 @@ describe("a parameter of a write call", function()
     for kind in pairs(kinds) do assert.is_truthy(taken[kind] and rejected[kind], kind) end
   end)
 end)
+
+describe("a new name", function()
+  it("has 8 to 32 letters and digits", function()
+    local check = require("purser.client.operations.write_kinds").new_name.check
+    for _, good in ipairs { ("a"):rep(8), ("1"):rep(32) } do assert.equal(good, check(good)) end
+    for bad, message in pairs { [("a"):rep(7)] = "has 7 characters", [("a"):rep(33)] = "has 33 characters",
+      ["abcdefg-"] = "has 8 characters, one of them neither" } do
+      assert.same({ nil, message }, { (check(bad)), (select(2, check(bad))) })
+    end
+  end)
+end)

@@ -84,6 +84,8 @@ describe("reconcile.lines", function()
     assert.same({ time(1) .. " opening 95" }, lines({ entry(1, "5") }, { reading(1, "USDT=100") }))
     assert.same({ time(0.5) .. " opening 93" }, lines({ entry(0.5, "7") }, { reading(1, "USDT=100") }))
     assert.same({}, (reconcile.lines({ entry(1, "5") }, {}, chart)))
+    -- one that no reading knew yet belongs to none
+    assert.same({ time(1) .. " opening 100" }, lines({ entry(2, "5") }, { reading(1, "USDT=100") }))
   end)
 
   it("says when an account last added up", function()
