@@ -14,8 +14,16 @@ describe("A reading of deposits", function()
   it("credits no more after a reading that failed, and all after the next one", function()
     local world = receive_world.new()
     assert(world.receive:begin { customers = world.customers })
+    assert(world.receive:run { deadline_ms = 0 })
     world.deposit "6"
     world.sim:advance(HOUR)
+    local reader, depth = world.receive.reader, nil
+    local read = reader.read
+    function reader.read(...)
+      local reading, err = read(...)
+      depth = depth or reading and reading.at - reading.from
+      return reading, err
+    end
     world.sim:fault { operation = "wallet.deposit_history", kind = "server_error", status = 503, times = 20 }
     local problems = {}
     assert(world.receive:run { deadline_ms = 10 * MIN, problem = function(err)
@@ -23,6 +31,7 @@ describe("A reading of deposits", function()
       assert.equal("", receive_world.events(world))
     end })
     assert.truthy(problems[1])
+    assert.is_true(depth > 89 * DAY, depth) -- the reading after the failed one
     assert.equal("credit alice 6", receive_world.events(world))
   end)
 
