@@ -114,13 +114,13 @@ function Claims:made_calls(first, last)
 end
 
 --- Returns whether nothing shows that the API key which reads the histories is of the account whose key signed the
---- call: no record is of a call that another key signed, and no person said so; or nil and an error.
+--- call: no record is of another call that the same key signed, and no person said so; or nil and an error.
 ---@param signer string  a digest of the API key
 ---@param owners table<table, purser.Call>  of records
 function Claims:is_stranger(signer, owners)
   if not self.intent.signer or self.intent.signer == signer then return false end
   for _, owner in pairs(owners) do
-    if owner.intent and owner.intent.signer ~= signer and not self:is_own(owner) then return false end
+    if owner.intent.signer == self.intent.signer and not self:is_own(owner) then return false end
   end
   local is_joined, message = self.journal:is_joined(signer, self.account)
   if is_joined == nil then return failed(message) end
