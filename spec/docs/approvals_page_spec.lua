@@ -3,7 +3,7 @@
 
 local read = require("files").read
 
--- The words of each sentence by number, and the name of its test in the file that the sentence names.
+-- Words of each sentence, and the name of its test in the file that the sentence names.
 local TESTS = {
   { "no rule allows", "forbid what none of them allows" },
   { "by a maker", "is unknown: no allow is met, and each forbid and require applies" },
