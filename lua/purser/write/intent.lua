@@ -252,7 +252,8 @@ function M.other_content(known, key, row)
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
     code = "journal.other_content", details = { key = key.name, call = known.id },
     message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),
-    hint = format("give another call a key of its own; `purser journal show %s` prints the first one", known.id) }
+    hint = format("`purser journal show %s` prints the first call; where both are one payment, repeat that, and give "
+      .. "this call another key only where it is owed besides", known.id) }
 end
 
 --- Returns the error of a payment whose name is the key of a single call.
@@ -262,7 +263,8 @@ function M.key_of_call(known, key)
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", code = "journal.used",
     details = { key = key, call = known.id },
     message = format('the key "%s" was used for a single call; the payment is not added', key),
-    hint = format("give the payment a key of its own; `purser journal show %s` prints the call", known.id) }
+    hint = format("`purser journal show %s` prints the call; where that is this payment, take the payment out of the "
+      .. "list, and give it another key only where it is owed besides", known.id) }
 end
 
 --- Returns the error of what was done by another account of a journal, which may be this one under another name.

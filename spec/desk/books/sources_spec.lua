@@ -32,17 +32,15 @@ end
 describe("The lists of an owner", function()
   -- The lists of an account's own key; OWNER and KEY stand for whose it is.
   local OWN = [[
-back=6.9d client=KEY entity=deposit BROKERlist=deposit operation=wallet.deposit_history quick={limit=1000} reach=90d
-back=6.9d client=KEY entity=withdrawal list=withdrawal operation=wallet.withdrawal_history quick={limit=1000}
+back=6.9d client=KEY entity=deposit BROKERlist=deposit operation=wallet.deposit_history reach=90d
+back=6.9d client=KEY entity=withdrawal list=withdrawal operation=wallet.withdrawal_history
      reach=90d
 back=1d client=KEY entity=internal_transfer list=internal_transfer operation=wallet.internal_transfer_history
-     quick={limit=100}
-back=1d client=KEY entity=conversion list=conversion operation=wallet.conversion_history quick={limit=1000}
-     whole_below=1
+back=1d client=KEY entity=conversion list=conversion operation=wallet.conversion_history
 back=1d client=KEY entity=transfer from=OWNER list=transfer SPOT FUTURES operation=wallet.transfer_history
-     params={fromAccountType=SPOT toAccountType=FUTURES} quick={size=100} reach=178d to=OWNER
+     params={fromAccountType=SPOT toAccountType=FUTURES} reach=178d to=OWNER
 back=1d client=KEY entity=transfer from=OWNER list=transfer FUTURES SPOT operation=wallet.transfer_history
-     params={fromAccountType=FUTURES toAccountType=SPOT} quick={size=100} reach=178d to=OWNER
+     params={fromAccountType=FUTURES toAccountType=SPOT} reach=178d to=OWNER
 ]]
   local ADDRESSES = [[
 back=1d client=KEY entity=address every=1d from=OWNER is_state=true list=saved addresses

@@ -37,7 +37,7 @@ describe("A list of the books", function()
     books.problems, books.unreached = {}, 0
     owner = { name = "Main", is_main = true }
     list = { list = "deposit", entity = "deposit", operation = "walk", reach = 90 * DAY, back = WEEK,
-      quick = { limit = 1000 }, client = client() }
+      client = client() }
   end)
   after_each(function()
     books:close()
@@ -144,34 +144,12 @@ describe("A list of the books", function()
     assert.same({ { "walk", -7 * DAY, 0 } }, select(2, read()))
   end)
 
-  it("of a sub-account is asked in one call, where that can be all", function()
-    owner = { name = "Sub-a", sub = "a" }
-    books.since = 3 * DAY
-    answers = { deposit(START - DAY), deposit(START - 4 * DAY) } -- a stray belongs to the span of its time
-    local went, calls, result = read()
-    assert.same({ true, { { "call walk", -3 * DAY, 0, 1000 } }, 1 }, { went, calls, result.changes })
-    answers = { total = 2, rows = { deposit(START - DAY) } }
-    assert.same({ "call walk", "walk" }, { asked[1][1], (function() return select(2, read(MINUTE))[2][1] end)() })
-    answers = {}
-    for i = 1, 10 do answers[i] = deposit(START - i * HOUR) end
-    local _, many = read(MINUTE)
-    assert.equal(2, #many)
-    answers[10] = nil
-    assert.equal(1, #select(2, read(MINUTE)))
-    list.whole_below = 9
-    assert.equal(2, #select(2, read(MINUTE)))
-    list.list, books.since, list.whole_below = "far", 8 * DAY, nil -- more than a call shows
-    assert.same({ { "walk", -8 * DAY, 0 } }, select(2, read()))
-    list.quick = nil
-    assert.same({ { "walk", -WEEK, 0 } }, select(2, read(MINUTE)))
-  end)
-
   it("is asked by the operation that a key may use", function()
     list.instead, list.is_one_answer = "other", true
     answers = { err = { kind = "api", outcome = "rejected", message = "no" } }
     local calls = select(2, read())
     assert.same({ { "call walk" }, { "call other" } }, calls)
-    assert.same({ "other", nil, nil }, { list.operation, list.instead, list.quick })
+    assert.same({ "other" }, { list.operation, list.instead })
     answers, list.is_lone, list.entity, list.is_state = { status = "1" }, true, "status", true
     local _, _, result = read()
     assert.equal(1, result.changes)

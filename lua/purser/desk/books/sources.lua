@@ -21,19 +21,17 @@ function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
 local function own_lists(owner, coins)
   local lists = {
     { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = WEEK,
-      quick = { limit = 1000 }, instead = not owner.is_main and "broker.deposit_history" or nil },
+      instead = not owner.is_main and "broker.deposit_history" or nil },
     { list = "withdrawal", entity = "withdrawal", operation = "wallet.withdrawal_history", reach = 90 * DAY,
-      back = WEEK, quick = { limit = 1000 } },
-    { list = "internal_transfer", entity = "internal_transfer", operation = "wallet.internal_transfer_history",
-      quick = { limit = 100 } },
-    { list = "conversion", entity = "conversion", operation = "wallet.conversion_history",
-      quick = { limit = 1000 }, whole_below = 1 }, -- a page holds one where its size is not heeded
+      back = WEEK },
+    { list = "internal_transfer", entity = "internal_transfer", operation = "wallet.internal_transfer_history" },
+    { list = "conversion", entity = "conversion", operation = "wallet.conversion_history" },
   }
   for _, from in ipairs { "SPOT", "FUTURES" } do
     local to = from == "SPOT" and "FUTURES" or "SPOT"
     lists[#lists + 1] = { list = ("transfer %s %s"):format(from, to), entity = "transfer",
-      operation = "wallet.transfer_history", reach = 178 * DAY, quick = { size = 100 }, from = owner.name,
-      to = owner.name, params = { fromAccountType = from, toAccountType = to } }
+      operation = "wallet.transfer_history", reach = 178 * DAY, from = owner.name, to = owner.name,
+      params = { fromAccountType = from, toAccountType = to } }
   end
   if coins[1] then
     lists[#lists + 1] = { list = "saved addresses", entity = "address", operation = "wallet.withdrawal_addresses",

@@ -14,7 +14,6 @@ local DEEP = 3 * HOUR           -- in each such part of a day more than the newe
 local LONGEST = 6 * HOUR        -- between two readings of an owner of whom nothing is new
 local ROUNDS = 3                -- so often a list is read again because the balance moved meanwhile
 local BATCH = 1000              -- rows that are written at once, if they are not of more than a week
-local SMALLEST_PAGE = 10        -- of the service
 local PATIENCE = 3              -- lists in a row without a connection; then the service is not asked again in this run
 
 local time_text, floor = record.time_text, math.floor
@@ -90,31 +89,21 @@ local function one_answer(list, params)
   local answer, err = list.client:call(list.operation, params)
   local records = answer and (answer.rows or answer.data or list.is_lone and { answer } or answer)
   local total = answer and tonumber(answer.total or answer.totalRecords)
-  if not records or not list.is_one_answer and #records >= (list.whole_below or SMALLEST_PAGE)
-    or total and total > #records then
-    return nil, err
-  end
+  if not records or total and total > #records then return nil, err end
   return records
 end
 
--- Returns the records of a span where they are read at once. A list of a sub-account is asked in one request where its
--- answer cannot be but a part: most are empty, and a walk asks once more whether the list counts in milliseconds. The
--- parent's own lists, which are walks, find that out for all. Failures are raised.
-local function few_records(owner, list, span)
+-- Returns the records of a list without a span; nil of another list. Failures are raised.
+local function few_records(list)
   if list.records then return list.records() end
-  if list.is_one_answer then
-    local records, err = one_answer(list, params_of(list, {}))
-    return records or error(err, 0)
-  end
-  if owner.is_main or not list.quick or span.to - span.from > 7 * DAY then return nil end
-  local params = params_of(list, list.quick)
-  params.startTime, params.endTime = span.from, span.to
-  return (one_answer(list, params))
+  if not list.is_one_answer then return nil end
+  local records, err = one_answer(list, params_of(list, {}))
+  return records or error(err, 0)
 end
 
 -- Returns a function that gives the records of a span, one a call; nil at the end. Failures are raised.
-local function records_of(owner, list, span)
-  local few, at, from, to = few_records(owner, list, span), 0, span.from, span.to
+local function records_of(list, span)
+  local few, at, from, to = few_records(list), 0, span.from, span.to
   if few then
     return function()
       at = at + 1
@@ -153,7 +142,7 @@ end
 
 -- Reads a span and writes it, a batch at a time. Raises what a call fails with.
 local function read_span(books, owner, list, state, source, span, result)
-  local asked_at, next_record = time_text(list.client:now()), records_of(owner, list, span)
+  local asked_at, next_record = time_text(list.client:now()), records_of(list, span)
   local context = { account = books.account, owner = owner.name, source = source, from = list.from, to = list.to,
     asset = books.asset, is_own = books.is_own }
   local rows, from, last = {}, span.from and time_text(span.from) or "", ""
@@ -197,7 +186,7 @@ function M.read_list(books, owner, list, result)
       went, err = pcall(read_span, books, owner, list, state, source, span, result)
     end
     if not went and list.instead and err.outcome == "rejected" then
-      list.operation, list.instead, list.quick = list.instead, nil, nil
+      list.operation, list.instead = list.instead, nil
       return M.read_list(books, owner, list, result)
     end
     if not list.records then books.unreached = not went and err.kind == "transport" and books.unreached + 1 or 0 end
