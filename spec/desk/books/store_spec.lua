@@ -4,6 +4,7 @@
 local core = require "purser.core"
 local files = require "files"
 local record = require "purser.desk.books.record"
+local schema = require "purser.desk.books.schema"
 local stores = require "purser.desk.books.store"
 
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -243,6 +244,17 @@ describe("The store of the books", function()
     assert.equal(" A|Main|broker_deposits", take("A|Main|broker_deposits", "", 1700000000001))
     assert.equal("Sub-a A|Sub-a|deposit", take("A|Sub-a|deposit", "Sub-a", 1700000000002))
     assert.equal("Sub-a A|Sub-a|deposit", take("A|Main|broker_deposits", "", 1700000000003))
+  end)
+
+  it("is none where no file has the name; a name that cannot be looked up is an error of its own", function()
+    local path = files.new_path()
+    assert.same({ nil, schema.NONE }, { stores.open { sqlite = path } })
+    os.execute(("ln -s %s.gone %s"):format(path, path)) -- a volume that is not mounted
+    local made, message = stores.open { sqlite = path }
+    os.remove(path)
+    assert.is_nil(made)
+    assert.is_string(message)
+    assert.not_equal(schema.NONE, message)
   end)
 
   it("says of a batch whether a record may still change, also where none did, and opens no other version", function()

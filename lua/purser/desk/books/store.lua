@@ -2,6 +2,7 @@
 -- The books in a database: rows that are compared with what a list shows, and changed in one transaction with how far
 -- the list was read. A revision is one number, raised under a lock, so that it follows the commits.
 
+local core = require "purser.core"
 local database = require "purser.client.util.database"
 local errors = require "purser.client.call.errors"
 local outbox = require "purser.client.transport.outbox"
@@ -307,9 +308,10 @@ end
 --- Opens the books: { sqlite = path } or { postgresql = {...} }; who has no `client` to read with finds them or none.
 --- Returns nil and a message when it cannot.
 function M.open(options)
-  local file = options.client or not options.sqlite or io.open(options.sqlite)
-  if not file then return nil, schema.NONE end
-  if io.type(file) then file:close() end
+  if options.sqlite and not options.client then
+    local _, _, is_missing = core.file_mode(options.sqlite)
+    if is_missing == true then return nil, schema.NONE end
+  end
   local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,
     lock_timeout_ms = 10000 }
   if not db then return nil, message end

@@ -157,4 +157,24 @@ describe("a file that is mounted by itself", function()
     rejects("is mounted by itself, so that its log and its locks stay outside; mount its folder", { sqlite = name })
     assert(open())
   end)
+
+  it("is not taken for another one where mounts or names cannot be looked up; a system may have no list", function()
+    local open_file, file_mode = io.open, core.file_mode
+    finally(function() io.open, core.file_mode = open_file, file_mode end) -- luacheck: ignore
+    local answer = { nil, "/proc/self/mountinfo: Permission denied", 13 }
+    io.open = function(path_, ...) -- luacheck: ignore
+      if path_ == "/proc/self/mountinfo" then return answer[1], answer[2], answer[3] end
+      return open_file(path_, ...)
+    end
+    rejects("the mounts of this system cannot be read: /proc/self/mountinfo: Permission denied")
+    answer = { nil, "/proc/self/mountinfo: No such file or directory", 2 }
+    assert(open()):close()
+    local looks = 0
+    core.file_mode = function(path_)
+      looks = looks + (path_ == path and 1 or 0)
+      if looks > 1 then return nil, "Input/output error", false end -- once it is open
+      return file_mode(path_)
+    end
+    rejects "cannot be looked up: Input/output error"
+  end)
 end)

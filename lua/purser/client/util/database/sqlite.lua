@@ -78,10 +78,14 @@ local function note_files(db)
   end
 end
 
--- Tells whether another file is mounted at a file, as far as this system says.
+local NO_ENTRY = 2 -- ENOENT
+
+-- Tells whether another file is mounted at a file; false on a system that has no list of mounts. Raises where the list
+-- cannot be read.
 local function is_mount_point(path)
-  local mounts = io.open "/proc/self/mountinfo"
-  if not mounts then return false end
+  local mounts, message, code = io.open "/proc/self/mountinfo"
+  if not mounts and code == NO_ENTRY then return false end
+  if not mounts then error("the mounts of this system cannot be read: " .. message, 0) end
   local found = false
   for line in mounts:lines() do
     local point = line:match "^%S+ %S+ %S+ %S+ (%S+)" or ""
@@ -104,8 +108,9 @@ end
 local function check_names(db)
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
     if row.name == "main" and row.file ~= "" then
-      local _, _, _, _, links = core.file_mode(row.file)
-      local message = names_error(row.file, links or 1)
+      local mode, problem, _, _, links = core.file_mode(row.file)
+      local message = not mode and ('"%s" cannot be looked up: %s'):format(row.file, problem)
+        or names_error(row.file, links)
       if not message and is_mount_point(row.file) then
         message = ('"%s" is mounted by itself, so that its log and its locks stay outside; mount its folder')
           :format(row.file)
