@@ -125,7 +125,7 @@ describe("the guard", function()
 end)
 
 describe("a payment of a queue", function()
-  it("that the guard rejects is listed as failed, or waits for the limit of another day, and nothing is sent", function()
+  it("that the guard rejects is listed as failed, or waits for another day, and nothing is sent", function()
     -- each rejected payment with an id is looked for once its record must be visible, and the histories are empty
     local client, transport = new({ guard = { addresses = { ADDRESS }, spending_limit = { USDT = "5" } },
       journal = journal,

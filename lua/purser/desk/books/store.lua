@@ -308,16 +308,13 @@ end
 --- Opens the books: { sqlite = path } or { postgresql = {...} }; who has no `client` to read with finds them or none.
 --- Returns nil and a message when it cannot.
 function M.open(options)
-  if options.sqlite and not options.client then
-    local _, _, is_missing = core.file_mode(options.sqlite)
-    if is_missing == true then return nil, schema.NONE end
-  end
+  local is_missing = options.sqlite and not options.client and select(3, core.file_mode(options.sqlite)) == true
+  if is_missing then return nil, schema.NONE end
   local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,
     lock_timeout_ms = 10000 }
   if not db then return nil, message end
-  local ok
-  ok, message = schema.make(db, options.client ~= nil)
-  if not ok then return nil, message end
+  local ok, problem = schema.make(db, options.client ~= nil)
+  if not ok then return nil, problem end
   return setmetatable({ db = db, outbox = outbox.new("purser_books", 60000) }, Store)
 end
 
