@@ -119,7 +119,7 @@ end
 --- (`run` asks the service for the time). Returns whether the clock was corrected.
 function M.learn(self, run, err, request, corrected)
   if self._rate_limit then
-    local ms = self._rate_limit:learn(err)
+    local ms = self._rate_limit:learn(err, self._api_key)
     err.retry_after = err.retry_after or ms and math.ceil(ms / 1000)
     if err.outcome == "not_sent" then M.give_back(self, request) end
   end

@@ -55,10 +55,10 @@ describe("what the service answers", function()
     assert.equal(10240, limit:learn { kind = "http", http_status = 403 })
   end)
 
-  it("blocks the pool of the address that counts weight, and without one the first pool there is", function()
+  it("blocks the pool of the address that counts weight, else one that counts requests, else the account's", function()
     local function blocked(pools)
       local limit = purser.rate_limit { now = one.clock, pools = pools }
-      limit:block(1000)
+      limit:learn({ kind = "throttled", http_status = 429, retry_after = 1 }, "key")
       local names = {}
       for _, pool in ipairs(limit:status "key") do names[#names + 1] = pool.blocked_ms > 0 and pool.pool or nil end
       return table.concat(names, " "):gsub(":.*", "")
@@ -68,6 +68,8 @@ describe("what the service answers", function()
     local account = { capacity = 5, window_ms = 1000, scope = "account" }
     assert.equal("z", (blocked { ip = false, a = counted, b = account, z = weight }))
     assert.equal("a", (blocked { ip = false, a = counted, z = account }))
+    assert.equal("z", (blocked { ip = false, a = account, z = counted }))
+    assert.equal("a", (blocked { ip = false, a = account, z = account })) -- which the calls of this key ask
     assert.equal(0, purser.rate_limit { now = one.clock, pools = { ip = false } }:block(1000))
   end)
 

@@ -57,28 +57,32 @@ function RateLimit:owed_ms()
   self.owed = false
 end
 
--- Returns the pool of the address: a pause concerns everything that shares it.
-local function blocked_pool(self)
+-- Returns the pool of the address, which counts weight or else requests: a pause concerns all that share the address.
+-- Without one, returns the first pool of the key's account. Returns the pool's name in the store as well.
+local function blocked_pool(self, api_key)
+  local found
   for _, pool in ipairs(self.pools) do
-    if pool.scope == "ip" and pool.counts == "weight" then return pool end
+    if pool.scope == "ip" and pool.counts == "weight" then return pool, pool.name end
+    if pool.scope == "ip" and (not found or found.scope ~= "ip") or api_key and not found then found = pool end
   end
-  return self.pools[1]
+  return found, found and self.name_of(found, api_key)
 end
 
 --- The service said to stay away for `ms` milliseconds; without `ms`, for a pause that grows each time. Returns for how
---- long that is.
+--- long that is: 0 where no pool is of the address and no key is given.
 ---@param ms integer|nil
+---@param api_key string|nil  whose account is blocked where no pool is of the address
 ---@return integer ms
-function RateLimit:block(ms)
-  local pool = blocked_pool(self)
+function RateLimit:block(ms, api_key)
+  local pool, name = blocked_pool(self, api_key)
   if not pool then return 0 end
   ms = ms and floor(min(ms, sliding_log.MAX_BLOCK_MS)) or -1
-  local left = self:ask({ pool.name }, function(kv, now)
-    return RateLimit.block_pool(kv, now, pool.name, pool.span, ms)
+  local left = self:ask({ name }, function(kv, now)
+    return RateLimit.block_pool(kv, now, name, pool.span, ms)
   end)
   if left then return left end
   local ends = self.now() + (ms < 0 and pool.span or ms)
-  self.owed = { name = pool.name, span = pool.span, ends = max(ends, self.owed and self.owed.ends or ends) }
+  self.owed = { name = name, span = pool.span, ends = max(ends, self.owed and self.owed.ends or ends) }
   return self.owed.ends - self.now()
 end
 
@@ -88,13 +92,14 @@ local says_pause = { ["429"] = true, ["418"] = true }
 --- pool, as does every failure with a Retry-After. Returns for how long, or nil.
 ---@private
 ---@param err purser.Error
+---@param api_key string|nil  that signed the call
 ---@return integer|nil ms
-function RateLimit:learn(err)
+function RateLimit:learn(err, api_key)
   local named = err.retry_after
   local asked = err.kind == "throttled" and err.http_status ~= nil or says_pause[err.code]
     or err.kind == "http" and err.http_status == 403
   if not named and not asked then return nil end
-  return self:block(named and named * 1000)
+  return self:block(named and named * 1000, api_key)
 end
 
 ---@class purser.PoolUse
