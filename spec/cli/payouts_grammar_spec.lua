@@ -11,7 +11,8 @@ describe("the actions of payouts", function()
     assert.equal("june.csv", parse("payouts", "june.csv", "--yes").file)
     assert.is_nil(parse("payouts", "run", "--queue", "june").file)
     local options = parse("payouts", "settle", "inv-1", "done", "8812")
-    assert.same({ "inv-1", "done", "8812" }, { options.key, options.word, options.record })
+    assert.same({ "inv-1", "done", "8812" }, { options.key, options.word, options.made_as })
+    assert.is_nil(options.record) -- --record names a file
     for _, words in ipairs { { "payouts", "retry" }, { "payouts", "show" }, { "payouts", "settle", "inv-1", "perhaps" },
       { "payouts", "status", "--yes" }, { "payouts", "run", "june.csv", "--decimal", "dot" } } do
       assert.is_nil(grammar.parse(commands.root(), words), table.concat(words, " "))

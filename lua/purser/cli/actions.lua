@@ -4,7 +4,7 @@
 local connection = require "purser.cli.connection"
 local grammar = require "purser.cli.grammar"
 
-local M = {}
+local M = { BY = { "--by", "<name>", "Who says so; without it USER." } }
 
 local load_action
 

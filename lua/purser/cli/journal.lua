@@ -17,7 +17,7 @@ local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asse
 local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
-local BY = { "--by", "<name>", "Who says so; without it USER." }
+local BY = of_actions.BY
 local ACCOUNT = { "--account", "<name>", "Calls of this account alone." }
 
 function M.grammar()
@@ -130,10 +130,6 @@ function actions.show(options)
   for _, entry in ipairs(entries) do report.write(output.json(whole(entry), "  ")) end
 end
 
-local function person_of(options)
-  return options.by or os.getenv "USER" or report.bad_input "journal: nobody says so; give --by NAME"
-end
-
 function actions.settle(options)
   local journal = open(options)
   local entry = report.must(journal:entries { id = options.id })[1]
@@ -141,14 +137,14 @@ function actions.settle(options)
     report.bad_input("journal settle: the call is a payment of the queue %s; `purser payouts settle KEY %s` settles it",
       entry.queue, options.word)
   end
-  report.must(journal:settle(options.id, { outcome = options.word, by = person_of(options),
+  report.must(journal:settle(options.id, { outcome = options.word, by = report.person(options, "journal"),
     record_id = options.record }))
-  report.note("%s is %s, as %s said", options.id, options.word, person_of(options))
+  report.note("%s is %s, as %s said", options.id, options.word, report.person(options, "journal"))
 end
 
 function actions.join(options)
-  report.must(open(options):join(options.name, options.account, person_of(options)))
-  report.note('"%s" is the account "%s", as %s said', options.name, options.account, person_of(options))
+  report.must(open(options):join(options.name, options.account, report.person(options, "journal")))
+  report.note('"%s" is the account "%s", as %s said', options.name, options.account, report.person(options, "journal"))
 end
 
 -- Returns what became of one call.

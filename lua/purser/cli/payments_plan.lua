@@ -288,6 +288,20 @@ local function heading(plan, queue)
   return table.concat(out, "\n")
 end
 
+local function table_of(rows)
+  local cells = {}
+  for i, payment in ipairs(rows) do cells[i] = row_of(payment) end
+  return (tables.aligned({ "line", "key", "amount", "asset", "network", "to" }, cells))
+end
+
+--- Returns payments that a person says something of as text, all of them, and how many they are with their sums.
+---@param payments purser.Payment[]
+---@return string text, string count
+function M.undecided(payments)
+  return table_of(payments) .. table.concat(M.outcomes("undecided", payments), "\n") .. "\n",
+    ("%s, %s"):format(many(#payments, "payment"), sums_of(payments))
+end
+
 --- Returns how many payments a plan sends, and the sums.
 ---@return string
 function M.sums(plan)
@@ -347,11 +361,9 @@ function M.show(plan, queue, command)
     if plan.totals[1] then add_sums(out, plan.totals) end
   end
   if not rows[1] then return table.concat(out) end
-  local shown, cells = largest(rows), {}
-  for i, payment in ipairs(shown) do cells[i] = row_of(payment) end
+  local shown = largest(rows)
   out[#out + 1] = #shown == #rows and "" or ("the largest %d:\n"):format(#shown)
-  out[#out + 1] = tables.aligned({ "line", "key", "amount", "asset", "network", "to" }, cells)
-  return table.concat(out)
+  return table.concat(out) .. table_of(shown)
 end
 
 M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }

@@ -17,7 +17,6 @@ local purser = lazy "purser"
 
 local M = {}
 
-local TITLES = payouts_grammar.TITLES
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 M.grammar = payouts_grammar.grammar
@@ -122,9 +121,8 @@ end
 local function filtered(payments, options)
   local kept = {}
   for _, payment in ipairs(payments) do
-    local passes = true
+    local passes, record = true, payments_plan.record(payment)
     for _, filter in ipairs(options.filter or {}) do
-      local record = payments_plan.record(payment)
       passes = passes and tostring(record[filter[1]] or "") == filter[2]
     end
     if passes then kept[#kept + 1] = payment end
@@ -174,9 +172,7 @@ end
 
 local actions = {}
 
-function actions.show(options)
-  return approvals.show(options, approvals.read(options.file))
-end
+function actions.show(options) return approvals.show(options, approvals.read(options.file)) end
 
 function actions.plan(options)
   local payments = options.file and read_list(options)
@@ -211,9 +207,7 @@ end
 --------------------------------------------------------------------------------------------------------- the result
 
 -- Returns a key as it is sorted: inv-2 before inv-10.
-local function sortable(key)
-  return (key:gsub("%d+", function(digits) return ("0"):rep(20 - #digits) .. digits end))
-end
+local function sortable(key) return (key:gsub("%d+", function(part) return ("0"):rep(20 - #part) .. part end)) end
 
 local function show_list(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
@@ -221,7 +215,7 @@ local function show_list(list, options)
     local record = payments_plan.record(payment)
     payment.amount, payment.asset, payment.to, payment.id = record.amount, record.asset, record.to, payment.record_id
   end
-  report.write(output.rows(TITLES, list, options), options.raw)
+  report.write(output.rows(payouts_grammar.TITLES, list, options), options.raw)
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
@@ -378,25 +372,48 @@ end
 
 function actions.report(options) show_list(got(look(options).queue:list()), options) end
 
--- The actions on one payment: the question, the states it needs, its past form, the command that follows, and how.
+local STOPPED = "failed, is undecided or was dropped"
+-- The actions on a payment that was shown: question, states that it needs, past form, the next command, and how.
 local acts = {
-  retry = { "This puts a payment back, which the next run makes", "failed, is undecided or was dropped", "put back",
-    "run", function(at, options) return at.queue:retry(options.key) end },
+  retry = { "This puts a payment back, which the next run makes", STOPPED, "put back", "run",
+    function(at, seen) return at.queue:retry(seen) end },
   drop = { "This gives a payment up", "waits, failed or is undecided", "dropped", "status",
-    function(at, options) return at.queue:drop(options.key) end },
-  settle = { "This says what you know of a payment", "failed, is undecided or was dropped", "settled", "run",
-    function(at, options)
-      if options.word == "not_done" then return at.queue:retry(options.key, { force = true }) end
-      return at.queue:settle(options.key, options.record)
+    function(at, seen, _, by) return at.queue:drop(seen, { by = by }) end },
+  settle = { "This says what you know of a payment", STOPPED, "settled", "run",
+    function(at, seen, options, by)
+      if options.word == "not_done" then return at.queue:retry(seen, { force = true, by = by }) end
+      return at.queue:settle(seen, options.made_as, { by = by })
     end },
 }
 
+-- Ends all that the queue holds undecided, and the screen shows, by one word. Returns the exit code.
+local function settle_all(options)
+  local at, by = look(options), report.person(options, "payouts")
+  local shown = got(at.queue:list "undecided")
+  local text, count = payments_plan.undecided(shown)
+  if not shown[1] then return report.note "no payment of the queue is undecided" end
+  report.write(text)
+  report.ask(options, "This says that payments were not made", at.sources, { { "journal", options.journal },
+    { "queue", options.queue or "default" }, { "by", by } }, ("Type yes if none was made of %s: "):format(count))
+  local put_back, others = at.queue:retry_all(shown, { force = true, by = by })
+  local left = got(at.queue:list "undecided")
+  for _, payment in ipairs(left) do
+    local err = others[payment.key]
+    payment.message = err and report.sentence(err) or "it became undecided after the list was shown"
+  end
+  for _, line in ipairs(payments_plan.outcomes("left undecided", left)) do report.say("%s", line) end
+  report.note("%d of %d wait again; next: %s", #put_back, #shown, commands(options) "run")
+  return left[1] and report.UNKNOWN or report.DONE
+end
+
 local function act_on(options)
   local act = acts[options.action]
-  if options.action == "settle" and (options.word == "done") ~= (options.record ~= nil) then
-    report.bad_input "payouts settle: give `done` with the id of the record that the service shows, or `not_done` alone"
+  if options.all and not options.key then return settle_all(options) end
+  local is_whole = options.key and options.word and (options.word == "done") == (options.made_as ~= nil)
+  if options.action == "settle" and (options.all or not is_whole) then
+    report.bad_input "payouts settle: give KEY done with the id that the service shows, KEY not_done, or --all not_done"
   end
-  local at = open(options)
+  local at, by = open(options), options.action ~= "retry" and report.person(options, "payouts")
   local found, err = at.queue:find(options.key)
   if found == nil then fail(err) end
   if not found then
@@ -406,17 +423,16 @@ local function act_on(options)
   report.ask(options, act[1], at.sources, {
     { "key", options.key }, { "state", found.state }, { "message", found.message or "" },
     { "looks", options.word and "no: you say " .. options.word or "yes, whether it was made" } })
-  local done
-  done, err = act[5](at, options)
+  local done, why = act[5](at, found, options, by)
   if done == nil then
-    local text = report.sentence(err):gsub("the option force = true says so", ("`%s` says so"):format(
+    local text = report.sentence(why):gsub("the option force = true says so", ("`%s` says so"):format(
       commands(options)("settle", options.key, "not_done")))
-    local code = err.code == "payouts.done" and report.DONE or err.outcome == "unknown" and report.UNKNOWN
+    local code = why.code == "payouts.done" and report.DONE or why.outcome == "unknown" and report.UNKNOWN
     report.fail(code or report.BAD_INPUT, "%s", text)
   end
   if not done then
-    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.key,
-      found.state, act[2], act[3])
+    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s, as it was shown', options.action,
+      options.key, got(at.queue:find(options.key)).state, act[2], act[3])
   end
   report.note("next: %s", commands(options)(act[4]))
 end

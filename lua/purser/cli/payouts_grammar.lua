@@ -19,6 +19,10 @@ local DECIMAL = { "--decimal", "<mark>", "Mark of decimals, where 12.500 or 1,00
 local FILTER = { "--filter", "<name=value>", "Only payments whose column has this value: a smaller list.", many = true }
 local YES = { "--yes", "Do it without asking." }
 local KEY = { "key", "Key of the payment." }
+local function all_not_done(word)
+  if word == "not_done" then return word end
+  return nil, "it takes not_done alone: a payment that was made needs its record, so settle each, KEY done RECORD"
+end
 local function safe() return connection.safety, connection.service end
 local WORKER = { "--worker", "<name>", "Name of this worker; without it \"shell\", or a new one for a journal on a "
   .. "server. One running process may have it at a time." }
@@ -56,12 +60,15 @@ local list = {
     .. "made.",
     { KEY }, "inv-17 --queue june", { QUEUE, YES }, safe },
   { "drop", "Give a payment up that waits, failed or is undecided, where it was not made. Its key stays used.",
-    { KEY }, "inv-17 --queue june", { QUEUE, YES }, safe },
+    { KEY }, "inv-17 --queue june", { QUEUE, actions.BY, YES }, safe },
   { "settle", "Say what you know of a payment that failed, is undecided or was dropped: it was made, as this record, "
-    .. "or it was not, and waits again.", { KEY,
-      { "word", "done or not_done.", choices = { "done", "not_done" } },
-      { "record", "Of one that was made: the id that the service shows.", optional = true } },
-    "inv-17 done 766a...", { QUEUE, YES }, safe },
+    .. "or it was not, and waits again.\n`purser payouts settle --all not_done` lists all that is undecided in the "
+    .. "queue, asks once, and says that none of it was made.", { { "key", KEY[2], optional = true },
+      { "word", "done or not_done.", choices = { "done", "not_done" }, optional = true },
+      { "record", "Of one that was made: the id that the service shows.", optional = true, target = "made_as" } },
+    "inv-17 done 766a...",
+    { { "--all", "<word>", "Of all that is undecided: not_done.", values = { "not_done" }, convert = all_not_done },
+      QUEUE, actions.BY, YES }, safe },
 }
 
 function M.grammar()

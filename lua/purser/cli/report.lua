@@ -100,6 +100,11 @@ end
 --- Says what is wrong with what was asked, and ends the command.
 function M.bad_input(...) M.fail(M.BAD_INPUT, ...) end
 
+--- Returns who says what a person says: --by, or USER of the environment.
+function M.person(options, command)
+  return options.by or os.getenv "USER" or M.bad_input("%s: nobody says so; give --by NAME", command)
+end
+
 --- Returns what it is given. Ends the command where that begins with nil or false, and a message or an error.
 function M.must(value, problem, ...)
   if value then return value, problem, ... end

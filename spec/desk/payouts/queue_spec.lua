@@ -264,7 +264,7 @@ describe("what a person approved", function()
     local payment = take(one)[1]
     finish(assert(mark(one, payment)), "not_done", { stage = "undecided" })
     payment.state = "undecided"
-    assert.is_true((within(function(tx) return queue.put_back(tx, QUEUE, payment, true) end)))
+    assert.is_true((within(function(tx) return queue.put_back(tx, QUEUE, payment, "alice") end)))
     assert.is_true(find("a").disowned)
     payment = take(one)[1]
     assert.is_true(payment.disowned)
@@ -293,26 +293,26 @@ describe("what failed or is undecided", function()
     assert(mark(one, payment))
   end)
 
-  local function put_back(approved)
-    return (within(function(tx) return queue.put_back(tx, QUEUE, payment, approved) end))
+  local function put_back(by)
+    return (within(function(tx) return queue.put_back(tx, QUEUE, payment, by) end))
   end
 
   it("is put back once, as it was last sent, without its attempts", function()
-    assert.is_false(put_back(false)) -- it is sent
+    assert.is_false(put_back()) -- it is sent
     for _, state in ipairs { "failed", "undecided" } do
       set("stage = $1", state)
       payment.attempt, payment.state = 2, state
-      assert.is_false(put_back(false))
+      assert.is_false(put_back())
       payment.attempt = 1
       assert.is_true(queue.STOPPED[find("a").state])
-      assert.is_true(put_back(false))
-      assert.is_false(put_back(false))
+      assert.is_true(put_back())
+      assert.is_false(put_back())
       assert.same({ "waiting", 0, false }, { find("a").state, find("a").attempts, find("a").disowned })
     end
     set "stage = 'done'"
-    assert.is_false(put_back(true))
+    assert.is_false(put_back "alice")
     payment.state = "done"
-    assert.is_false(put_back(true))
+    assert.is_false(put_back "alice")
   end)
 
   it("lets go on what waited for it, when it is put back", function()
@@ -320,7 +320,7 @@ describe("what failed or is undecided", function()
     set "stage = 'failed' WHERE payment = 'a'"
     payment.state = "failed"
     set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
-    assert.is_true(put_back(true))
+    assert.is_true(put_back "alice")
     assert.equal("a b", keys(take(one)))
   end)
 end)

@@ -248,16 +248,46 @@ describe("a person's word", function()
       at.sim:advance(60000)
       local intent = assert(payouts:find "a").id
       assert(at.journal.db:rows("UPDATE purser_calls SET state = $1 WHERE id = $2", state, intent))
-      assert.is_true(payouts:retry("a", { force = true }))
+      assert.is_true(payouts:retry("a", { force = true, by = "alice" }))
       local entry = assert(at.journal:entries { id = intent })[1]
-      assert.equal(ended, entry.state)
-      if ended == "not_done" then assert.equal("a person said that it was not executed", entry.message) end
+      assert.same({ ended, "alice said that it was not executed" }, { entry.state, entry.message })
       assert.is_true(assert(payouts:find "a").disowned)
     end
   end)
 end)
 
+describe("a payment as a person saw it", function()
+  it("stays as it is where it is another by now", function()
+    for words, change in pairs { ["attempt"] = "attempt = '2'", ["state"] = "stage = 'dropped'",
+      ["content"] = "content = 'other'" } do
+      payouts = payouts_with { queue = words }
+      leave_undecided(false)
+      at.sim:advance(60000)
+      local seen = assert(payouts:find "a")
+      at.set(change .. " WHERE queue = $1", words)
+      local now = assert(payouts:find "a")
+      local put_back, others = payouts:retry_all({ seen }, { force = true, by = "alice" })
+      assert.same({ {}, { a = false } }, { put_back, others })
+      assert.is_false(payouts:drop(seen, { force = true, by = "alice" }))
+      assert.is_false(payouts:settle(seen, "r-1", { by = "alice" }))
+      assert.same(now, assert(payouts:find "a"))
+      assert.same({}, assert(at.journal.db:rows("SELECT id FROM purser_words WHERE call = $1", now.id)))
+      at.set("stage = 'undecided' WHERE queue = $1", words)
+      assert.same({ "a" }, (payouts:retry_all({ assert(payouts:find "a") }, { force = true, by = "alice" })))
+    end
+  end)
+end)
+
 describe("a payment that was never sent", function()
+  it("and was undecided has the word of a person kept, who is kept with it", function()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    at.set "stage = 'undecided'"
+    assert.is_true(payouts:retry("a", { force = true, by = "alice" }))
+    local kept = assert(at.journal.db:rows "SELECT person, word, attempt FROM purser_words")
+    assert.same({ { person = "alice", word = "not_done", attempt = "0" } }, kept)
+    assert.equal("planned", assert(payouts:find "a").call_state)
+  end)
+
   it("is put back, and one that was undecided is looked for in the histories again", function()
     for state, is_looked_for in pairs { undecided = true, failed = false } do
       payouts = payouts_with { queue = state }

@@ -132,7 +132,7 @@ end
 --- Returns whether there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is
 --- marked so; the record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked"
 --- (it cannot be looked for).
----@param key string
+---@param key string|purser.Payment  as a person saw it: nothing is done where the payment is another by now
 ---@param options { force: boolean|nil, by: string|nil }|nil  force = true: a person, `by`, knows that it was not made;
 --- nothing is looked for
 ---@return boolean|nil was_put_back, purser.Error|nil err
@@ -140,14 +140,14 @@ function Payouts:retry(key, options) return retry.retry(self, key, options) end
 
 --- Gives a payment up that waits, failed or is undecided, when another look shows that it was not made. Its key stays
 --- used. Returns as `retry` does.
----@param key string
----@param options { force: boolean|nil }|nil
+---@param key string|purser.Payment
+---@param options { force: boolean|nil, by: string|nil }|nil
 ---@return boolean|nil was_dropped, purser.Error|nil err
 function Payouts:drop(key, options) return retry.drop(self, key, options) end
 
 --- Says that a payment was made that failed or was left undecided, as a person knows: `record_id` is the id that the
 --- service shows. Returns whether there was such a payment; or nil and an error.
----@param key string
+---@param key string|purser.Payment
 ---@param record_id string
 ---@param options { by: string|nil }|nil  who says so. Default: USER of the environment
 ---@return boolean|nil was_settled, purser.Error|nil err
@@ -162,8 +162,8 @@ end
 --- Puts many payments back, as `retry` does each: one reading of a history serves all that are looked for there.
 --- Returns the keys of those that were put back; and for every other key the error of `retry`, or false where no such
 --- payment had failed or was undecided.
----@param keys string[]
----@param options { force: boolean|nil }|nil
+---@param keys (string|purser.Payment)[]
+---@param options { force: boolean|nil, by: string|nil }|nil
 ---@return string[]|nil put_back, table<string, purser.Error|false>|purser.Error others  nil and an error for no list
 function Payouts:retry_all(keys, options)
   if type(keys) ~= "table" then return nil, errors.argument("keys", "payouts:retry_all has no list of keys") end

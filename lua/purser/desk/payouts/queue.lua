@@ -62,8 +62,7 @@ local function payment_of(row)
   }
 end
 
---- Returns the intent of a payment's latest attempt; of one that was never sent, as far as this journal knows, that of
---- now.
+--- Returns the intent of a payment's latest attempt; of one that this journal never saw sent, that of now.
 ---@return purser.Intent
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
@@ -198,8 +197,7 @@ end
 --- Returns how many payments of the queue each stage has.
 function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.account, self.queue) end
 
---- Returns how many payments a run has to make or to wait for. Those that are finished may be many, and are not looked
---- at.
+--- Returns how many payments a run has to make or to wait for. Those that are finished may be many, and are not read.
 function M.left(tx, self)
   local now = tx:now()
   local from, mark = own(self)
@@ -259,8 +257,7 @@ function M.is_empty(tx, self)
   return not tx:rows("SELECT 1" .. IN_QUEUE .. " LIMIT 1", self.account, self.queue)[1]
 end
 
---- Returns which other accounts have payments in the queue of this name, and how many: a list of { account =, payments
---- = }.
+--- Returns the other accounts that have payments in the queue of this name: a list of { account =, payments = }.
 function M.other_accounts(tx, self)
   local others, after = {}, ""
   while true do
@@ -336,29 +333,26 @@ local function decide(tx, self, payment, may, change, columns)
     self.account, self.queue, payment.key)
   local set = planned.staged(tx, change)
   for name, value in pairs(columns or {}) do set[name] = value end
-  local changed = planned.update(tx, set, "id = ? AND attempt = ? AND stage = ?", payment.id,
-    ("%d"):format(payment.attempt), payment.state)
+  local changed = planned.update(tx, set, "id = ? AND attempt = ? AND stage = ? AND content = ?", payment.id,
+    ("%d"):format(payment.attempt), payment.state, payment.content)
   M.unblock(tx, self)
   return changed == 1
 end
 
--- Lets a payment wait to be made, `disowned` by a person or not. What a person said stays said.
-local function begin_anew(tx, self, payment, may, columns, disowned)
-  if disowned then columns.disowned = columns.disowned or "yes" end
-  columns.tries = "0"
+-- Lets a payment wait to be made, disowned `by` a person or not. What a person said stays said.
+local function begin_anew(tx, self, payment, may, columns, by)
+  columns.disowned, columns.tries = by and "yes" or columns.disowned, "0"
   return decide(tx, self, payment, may, { stage = "waiting",
-    message = disowned and "a person said that it was not executed" or nil }, columns)
+    message = by and by .. " said that it was not executed" or nil }, columns)
 end
 
 --- Puts a payment back into the queue. False when it is not as it was: another process did so meanwhile.
----@param disowned boolean  a person said that it was not made
-function M.put_back(tx, self, payment, disowned)
-  return begin_anew(tx, self, payment, M.STOPPED, {}, disowned)
-end
+---@param by string|nil  who said that it was not made
+function M.put_back(tx, self, payment, by) return begin_anew(tx, self, payment, M.STOPPED, {}, by) end
 
---- Gives a payment up. False when it is not as it was.
-function M.drop(tx, self, payment)
-  return decide(tx, self, payment, M.IDLE, { stage = "dropped", message = "dropped" })
+--- Gives a payment up, as this person wants. False when it is not as it was.
+function M.drop(tx, self, payment, by)
+  return decide(tx, self, payment, M.IDLE, { stage = "dropped", message = by .. " gave it up" })
 end
 
 --- Gives a payment another content, with which it waits. False when it is not as it was.

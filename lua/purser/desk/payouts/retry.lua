@@ -44,24 +44,45 @@ local function look(self, payment, readings)
   return reject(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
 end
 
--- Ends a call by a person's word, which is kept: what was undecided would hold up an equal call for ever, and under a
--- policy a repeat needs a plan that is younger than the word. Returns true; or nil and an error.
-local function end_by_hand(self, payment, options)
-  if payment.call_state == "planned" or payment.call_state == "done" then return true end
-  return self.journal:settle(payment.id, { outcome = "not_done", by = person_of(options), now = self.client:now() })
+local function keep_word(tx, payment, word)
+  planned.keep_word(tx, { id = payment.id, attempt = ("%d"):format(payment.attempt) }, word)
+  return true
 end
 
--- Changes a payment that stands in one of the stages `may` by change(tx, payment, disowned), when a look shows that it
--- was not made, or a person says so. Returns whether there was such a payment; or nil and an error.
+-- Keeps a person's word, and ends a call by it: what was undecided would hold up an equal call for ever, and under a
+-- policy a repeat needs a plan that is younger than the word. Returns true; or nil and an error.
+local function end_by_hand(self, payment, options)
+  local word = { outcome = "not_done", by = person_of(options), now = self.client:now() }
+  if payment.call_state == "done" then return true end
+  if payment.call_state ~= "planned" then return self.journal:settle(payment.id, word) end
+  return planned.within(self.journal, function(tx) return keep_word(tx, payment, word) end)
+end
+
+local function key_of(key) return type(key) == "table" and key.key or key end
+
+-- Returns the payment of a key that stands in one of the stages `may`, and is as a person saw it where they give what
+-- they saw; false where there is none; or nil and an error.
+local function standing(self, key, may)
+  local payment, err = self:find(key_of(key))
+  if not payment or not may[payment.state] then return payment and false, err end
+  local seen = type(key) == "table" and key or payment
+  return payment.state == seen.state and payment.attempt == seen.attempt and payment.content == seen.content and payment
+end
+
+-- Changes a payment of `standing` by change(tx, payment, by, disowned), when a look shows that it was not made, or a
+-- person says so. Returns whether there was such a payment; or nil and an error.
 local function act(self, key, options, may, change, readings)
   local message, name, hint = option_schema.check(options or {}, rules, "payouts option")
   if message then return nil, errors.option(message, name, hint) end
-  local payment, err = self:find(key)
-  if not payment or not may[payment.state] then return payment and false, err end
+  local payment, err = standing(self, key, may)
+  if not payment then return payment, err end
   local disowned, ok = options ~= nil and options.force == true, true
-  if payment.attempt > 0 and payment.state ~= "waiting" then
-    if disowned then ok, err = end_by_hand(self, payment, options) else ok, err = look(self, payment, readings) end
-  elseif payment.state == "undecided" and not disowned then
+  local was_sent = payment.attempt > 0 and payment.state ~= "waiting"
+  if disowned and (was_sent or payment.state == "undecided") then
+    ok, err = end_by_hand(self, payment, options)
+  elseif was_sent then
+    ok, err = look(self, payment, readings)
+  elseif payment.state == "undecided" then
     -- a history holds a record that may be its: put back, it is looked for again; for the rest a person decides
     if may == queue.IDLE then
       return reject(payment, "payouts.not_checked", tostring(payment.message) .. NOT_CHECKED)
@@ -69,20 +90,20 @@ local function act(self, key, options, may, change, readings)
     self.history = nil
   end
   if not ok then return nil, err end
-  return planned.within(self.journal, function(tx) return change(tx, payment, disowned) end)
+  return planned.within(self.journal, function(tx) return change(tx, payment, person_of(options), disowned) end)
 end
 
 --- Puts a payment back.
 ---@param readings purser.evidence.Readings|nil  that several share
 function M.retry(self, key, options, readings)
-  return act(self, key, options, queue.STOPPED, function(tx, payment, disowned)
-    return queue.put_back(tx, self, payment, disowned)
+  return act(self, key, options, queue.STOPPED, function(tx, payment, by, disowned)
+    return queue.put_back(tx, self, payment, disowned and by or nil)
   end, readings)
 end
 
 --- Gives a payment up; the arguments and results are those of retry.
 function M.drop(self, key, options)
-  return act(self, key, options, queue.IDLE, function(tx, payment) return queue.drop(tx, self, payment) end)
+  return act(self, key, options, queue.IDLE, function(tx, payment, by) return queue.drop(tx, self, payment, by) end)
 end
 
 --- Writes a person's word that a payment was made, as a record of that id.
@@ -91,17 +112,15 @@ function M.settle(self, key, record_id, options)
     return nil, errors.argument("record_id", "payouts:settle has no id of a record",
       "give the one that the service shows")
   end
-  local payment, err = self:find(key)
-  if not payment or not queue.STOPPED[payment.state] then return payment and false, err end
+  local payment, err = standing(self, key, queue.STOPPED)
+  if not payment then return payment, err end
   local by = person_of(options)
   local verdict, problem = self.journal:reconciled(queue.intent_of(self, payment), { outcome = "done",
     reason = by .. " said that it was executed", record = { id = record_id } }, { stage = "done" })
   if not verdict then return nil, planned.error(problem) end
   if verdict.counts then
     verdict, err = planned.within(self.journal, function(tx)
-      planned.keep_word(tx, { id = payment.id, attempt = ("%d"):format(payment.attempt) },
-        { outcome = "done", by = by, record_id = record_id })
-      return verdict
+      return keep_word(tx, payment, { outcome = "done", by = by, record_id = record_id }) and verdict
     end)
     if not verdict then return nil, err end
   end
@@ -117,14 +136,14 @@ end
 function M.retry_all(self, keys, options)
   local readings, done, others = planned.readings(self.client:now()), {}, {}
   for _, key in ipairs(keys) do
-    local payment = self:find(key)
+    local payment = self:find(key_of(key))
     if payment and payment.attempt > 0 then
       readings:expect(history_check.window_of(self, payment, readings.as_of).since)
     end
   end
   for _, key in ipairs(keys) do
     local ok, err = M.retry(self, key, options, readings)
-    if ok then done[#done + 1] = key else others[key] = err or false end
+    if ok then done[#done + 1] = key_of(key) else others[key_of(key)] = err or false end
   end
   return done, others
 end
