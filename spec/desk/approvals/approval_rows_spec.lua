@@ -9,7 +9,7 @@ local rules = require "purser.desk.approvals.rules"
 local utc = require "purser.client.util.utc"
 
 local HOUR, NOON = 3600000, 1795348800000
-local NOTHING = { queue = "", key = "", call = "", host = "" }
+local NOTHING = { queue = "", key = "", call = "" }
 
 before_each(function() own.begin(approval_rows.TABLES) end)
 after_each(own.finish)
@@ -151,7 +151,9 @@ describe("a destination", function()
   it("is known since the first call that was made", function()
     own.within(function(tx)
       local call = send(tx, "1", 0, "1")
-      local function since(account) return approval_rows.known(tx, account, NOTHING, call.destination).known_since end
+      local function since(account)
+        return approval_rows.known(tx, account, NOTHING, call.destination, "").known_since
+      end
       assert.is_nil(since "treasury")
       send(tx, "2", 5, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '2'"
@@ -172,7 +174,7 @@ describe("a destination", function()
         versions = { { digest = "d" } } })
       send(tx, "1", 2, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '1'"
-      assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, "treasury", NOTHING, call.destination).known_since)
+      assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, "treasury", NOTHING, call.destination, "").known_since)
       return true
     end)
   end)
@@ -271,7 +273,7 @@ describe("a row of the journal that is damaged", function()
         VALUES ('treasury', '0000001', 'damaged', '0')]]
     end)
     for _, ask in ipairs { function(tx) return approval_rows.policy(tx, "treasury") end,
-      function(tx) return approval_rows.known(tx, "treasury", NOTHING, "") end } do
+      function(tx) return approval_rows.known(tx, "treasury", NOTHING, "", "") end } do
       local value, message = own.journal.db:transaction(ask)
       assert.same({ nil, "the journal's row of the policy is damaged" }, { value, message })
     end

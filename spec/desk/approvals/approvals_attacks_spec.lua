@@ -82,7 +82,9 @@ describe("a plan that was signed", function()
       assert.matches("needs another plan", next(assert(approvals.status { client = at.client })[1].unmet))
       assert(add(text))
     end
-    local other = plan({ "1" }, { maker = "dave" })
+    assert(add(plan({ "1" }, { maker = "erin" })))
+    assert.equal(0, select(2, run())) -- without the word
+    local other = plan({ "1" }, { journal = at.journal })
     assert(add(other))
     for _ = 1, 2 do assert.equal(1, select(2, run())) end
     local function sent_under() return assert(at.journal.db:rows "SELECT plan FROM purser_calls")[1].plan end

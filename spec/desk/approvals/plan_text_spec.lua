@@ -59,6 +59,19 @@ describe("a plan", function()
     end
   end)
 
+  it("names the word by which a row is sent again, where it has one", function()
+    local row = withdrawal("a", "15")
+    row.word = "w1"
+    local text = assert(plan_text.write(HEAD, { row, withdrawal("b", "1") }))
+    local read = assert(plan_text.read(text))
+    assert.matches('"payee":"ACME a","word":"w1"}\n', text, 1, true)
+    assert.same({ "w1", nil }, { read.rows[1].word, read.rows[2].word })
+    assert.is_true(plan_text.is_of(read.rows[1], "wallet.withdraw", row.params))
+    for _, other in ipairs { '""', '" w1"', "null", "1", '"w1","word":"w1"' } do
+      assert.is_nil((plan_text.read((text:gsub('"w1"', other)))), other)
+    end
+  end)
+
   it("has the same bytes for the same list in any order", function()
     local list, turned = rows(50), {}
     for i, row in ipairs(list) do turned[#list + 1 - i] = row end

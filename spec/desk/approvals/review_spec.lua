@@ -41,6 +41,14 @@ local function first_lines(text, count)
 end
 
 describe("the review of a plan", function()
+  it("says of a payment that it is made again", function()
+    local rows = month()
+    rows[3].word = "w1"
+    local text = show(rows)
+    assert.matches(rows[3].key .. "  is sent AGAIN, by the word w1\n", text, 1, true)
+    assert.equal(1, select(2, text:gsub("AGAIN", "")))
+  end)
+
   it("has every fault in the first 24 lines of 80 columns", function()
     local rows, known = month()
     local clean = show(rows, { known = known, now = NOW })

@@ -5,6 +5,7 @@ local approval_rows = require "purser.desk.approvals.approval_rows"
 local at = require "payouts_setting"
 local core = require "purser.core"
 local plan_text = require "purser.desk.approvals.plan_text"
+local planned = require "purser.write.planned"
 local policies = require "policies"
 local ssh_keys = require "ssh_keys"
 local utc = require "purser.client.util.utc"
@@ -25,7 +26,9 @@ teardown(ssh_keys.remove)
 local function approve(payouts, keys)
   local rows = {}
   for i, key in ipairs(keys) do
-    rows[i] = { key = key, operation = at.TRANSFER, params = assert(payouts:find(key)).params }
+    local payment = assert(payouts:find(key))
+    rows[i] = { key = key, operation = at.TRANSFER, params = payment.params, word = planned.within(at.journal,
+      function(tx) return { planned.standing_word(tx, payment.id) } end)[1] }
   end
   local text = assert(plan_text.write({ account = "treasury", queue = "default", journal = assert(at.journal:id()),
     base_url = "http://localhost", policy = "1 " .. plan_text.digest(at.policy_text), maker = "carol",
@@ -137,7 +140,6 @@ describe("a payment under a policy", function()
       assert.is_true(payouts:retry("invoice-5", { force = true }))
       at.add(payouts, 4, 4)
       approve(payouts, { "invoice-4", "invoice-5" })
-      assert(at.journal.db:rows "UPDATE purser_words SET at = '1'") -- the plan came after the word
       at.set "due_at = '9' WHERE payment = 'invoice-4'" -- the other one goes first
       local report = run_to_its_end(payouts)
       assert.same({ 1, 1, 1 }, { report.done, report.waiting, at.counted(at.TRANSFER, "applied") }, columns)

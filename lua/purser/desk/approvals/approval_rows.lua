@@ -65,10 +65,9 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
       LIMIT 1) AS newest,
     (SELECT sent_at FROM purser_calls WHERE account = $4 AND destination = $5 AND destination <> '' AND state = 'done'
       AND host = $6 ORDER BY sent_at LIMIT 1) AS known_since,
-    (SELECT max(at) FROM purser_words WHERE call = $7 AND word = 'not_done') AS word,
     plan.digest AS plan, plan.added_at AS added_at, statement.id AS statement
   FROM (SELECT 1 AS one) AS here
-    LEFT JOIN purser_plans AS plan ON plan.account = $8 AND plan.queue = $9 AND plan.single IN ('', $10)
+    LEFT JOIN purser_plans AS plan ON plan.account = $7 AND plan.queue = $8 AND plan.single IN ('', $9)
     LEFT JOIN purser_statements AS statement ON statement.plan = plan.digest
   ORDER BY plan.added_at DESC, plan.digest, statement.added_at, statement.id]]
 
@@ -76,16 +75,15 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
 ---@field policy { version: integer, digest: string }|nil
 ---@field newest integer|nil       epoch ms: when the newest call was sent
 ---@field known_since integer|nil  when the destination was first paid, as far as this journal knows
----@field word integer|nil         when a person last said that it was not made; nil: nobody did
+---@field word string|nil          the id of a person's word by which it may be sent again
 ---@field plans { digest: string, added_at: integer, statements: string[] }[]  the newest first; ids of signatures
 
 --- Returns all that the journal has to say of a call that is about to be sent.
 ---@return purser.KnownOfCall
----@param facts { queue: string, key: string, call: string, host: string }
-function M.known(tx, account, facts, destination)
-  local host = facts.host
-  local rows, plans = tx:rows(KNOWN, account, account, host, account, destination, host, facts.call, account,
-    facts.queue, facts.key), {}
+---@param facts { queue: string, key: string, call: string }
+function M.known(tx, account, facts, destination, host)
+  local rows, plans = tx:rows(KNOWN, account, account, host, account, destination, host, account, facts.queue,
+    facts.key), {}
   for _, row in ipairs(rows) do
     local plan = plans[#plans]
     if row.plan and (not plan or plan.digest ~= row.plan) then
@@ -96,7 +94,7 @@ function M.known(tx, account, facts, destination)
   end
   local first = rows[1]
   return { policy = read_policy(tx, first.policy), newest = tonumber(first.newest),
-    known_since = tonumber(first.known_since), plans = plans, word = tonumber(first.word) }
+    known_since = tonumber(first.known_since), plans = plans, word = planned.standing_word(tx, facts.call) }
 end
 
 ----------------------------------------------------------------------------------------------------------------- sums

@@ -3,8 +3,8 @@
 -- nobody. It stands in the transaction that records the call, so what committed first holds: a withdrawal of an
 -- approval and a new policy keep out what was not recorded before them.
 --
--- One statement asks the journal for all that it knows of a call. A process verifies a plan and a signature once, and
--- remembers them by their digests; each transaction sees new signatures and a new policy.
+-- A process verifies a plan and a signature once, and remembers them by their digests; each transaction sees new
+-- signatures and a new policy.
 
 local approval_rows = require "purser.desk.approvals.approval_rows"
 local core = require "purser.core"
@@ -54,10 +54,9 @@ end
 -- Returns what the signatures on a plan say. Those that this process has not seen yet are read and checked. Returns nil
 -- and a message where one says nothing that can be judged: it may withdraw the plan. That is not remembered.
 local function statements_of(tx, plan, ids)
-  local list, is_read = {}, false
+  local list = {}
   for i, id in ipairs(ids) do
-    if not plan.statements[id] and not is_read then
-      is_read = true
+    if not plan.statements[id] then
       for _, armoured in ipairs(approval_rows.signatures(tx, plan.digest)) do
         local digest = plan_text.digest(armoured)
         local statement, message = plan.statements[digest], nil
@@ -72,12 +71,20 @@ local function statements_of(tx, plan, ids)
   return list
 end
 
+-- Returns the plan of a single call that has a key; nil for any other.
+local function plan_of(self, call)
+  return call.queue == "" and call.key ~= "" and signers.write(self, "", "this-call", { { key = call.key,
+    operation = call.operation, params = call.params, word = call.word } }, call.now) or nil
+end
+
 -- Judges a call by a plan that has its key. Returns a decision; or nil and an error.
-local function judge_by(self, tx, plan, stored, call, row, known)
+local function judge_by(self, tx, plan, stored, call, row)
   local code = signers.misfit(plan, self, call.queue, call.now)
     or not plan_text.is_of(row, call.operation, call.params) and "changed"
-    or known.word and stored.added_at <= known.word and "repeated"
   if code then return nil, signers.error(code) end
+  if row.word ~= call.word then
+    return nil, signers.error("repeated", nil, { plan = plan_of(self, call), word = call.word })
+  end
   local statements, message = statements_of(tx, plan, stored.statements)
   if not statements then return nil, signers.error("unchecked", message) end
   local found = signers.of(plan.head, self.chain, statements)
@@ -91,7 +98,7 @@ end
 local function list_of(set) return concat(names_of(set), " ") end
 
 -- Returns why a decision is against a call.
-local function refusal(self, decision, call, key)
+local function refusal(self, decision, call)
   local version, details = format("policy %d", self.chain.latest.version), { due_in = decision.due_in }
   if decision.forbidden[1] or not decision.unmet[1] then
     details.rules = decision.forbidden
@@ -102,16 +109,10 @@ local function refusal(self, decision, call, key)
   for i, places in ipairs(decision.asked) do
     asked[i] = decision.unmet[i] .. (places[1] and " (" .. signers.places_text(places) .. ")" or "")
   end
-  details.rules = decision.unmet
-  if call.queue == "" and key ~= "" then
-    details.plan = signers.write(self, "", "this-call", { { key = key, operation = call.operation,
-      params = call.params } }, call.now)
-  end
+  details.rules, details.plan = decision.unmet, plan_of(self, call)
   local err = signers.error("missing", format("%s, %s; signed by %s", version, concat(asked, ", "),
     signed ~= "" and signed or "nobody"), details)
-  if details.plan then
-    err.hint = "have err.details.plan signed, add it (`purser approvals add`), and repeat the call with its key"
-  elseif call.queue == "" then
+  if call.queue == "" and call.key == "" then
     err.hint = "give the call a key (`key` in its options), so that a plan can name it"
   end
   return err
@@ -138,39 +139,38 @@ end
 
 -- Returns the digest of the newest plan that lets a call through, "" where it needs none; or nil and the reason against
 -- it, that of the newest plan with its key.
-local function find_approval(self, tx, known, call, key)
+local function find_approval(self, tx, known, call)
   local first, err
   for _, stored in ipairs(known.plans) do
     local plan = self.plans[stored.digest] or load_plan(tx, stored.digest)
     if #plan.rows > 1 then self.plans[stored.digest] = plan end -- a single row is not met again
-    local row = plan.by_key[key]
+    local row = plan.by_key[call.key]
     local decision, problem
-    if row then decision, problem = judge_by(self, tx, plan, stored, call, row, known) end
+    if row then decision, problem = judge_by(self, tx, plan, stored, call, row) end
     if decision and decision.ok then return stored.digest end
     if not first and not err then first, err = decision, problem end
   end
   call.signed, call.maker, call.waited_ms = {}, nil, nil
   local decision = rules.decide(self.chain.latest, call)
   if decision.ok then return "" end
-  return nil, err or refusal(self, first or decision, call, key)
+  return nil, err or refusal(self, first or decision, call)
 end
 
 -- Returns the call that may be sent, with the columns of its row; or nil and an error. Where it is only looked at
 -- (`reads`), nobody is kept waiting.
 local function check(self, tx, intent, row, facts, reads)
   if intent.extra then return nil, signers.error("rule", "what `extra_params` do cannot be judged") end
-  local call, account = rules.call(row.full_name, plan_text.params(row, intent.params)), self.account
+  local call, account, asked = rules.call(row.full_name, plan_text.params(row, intent.params)), self.account, {}
   if not reads then approval_rows.lock(tx) end
-  local queue, key, asked = facts.queue, facts.key, {}
-  local known = approval_rows.known(tx, account, facts, call.destination)
+  local known = approval_rows.known(tx, account, facts, call.destination, intent.host or "")
   local err = refresh(self, tx, known.policy, reads)
   if err then return nil, err end
-  call.now, call.queue = now_of(known.newest, intent.sent_at), queue
+  call.now, call.queue, call.key = now_of(known.newest, intent.sent_at), facts.queue, facts.key
   if not call.now then return nil, signers.error "clock" end
-  call.known_since, call.book = known.known_since or false, self.book
+  call.known_since, call.book, call.word = known.known_since or false, self.book, known.word
   function call.sum(limit) return approval_rows.sum(tx, account, call, limit, asked) end
   local plan
-  plan, err = find_approval(self, tx, known, call, key)
+  plan, err = find_approval(self, tx, known, call)
   if not plan then return nil, err end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
@@ -181,17 +181,19 @@ end
 local function of_guard(err)
   err.details = err.details or {}
   err.details.code, err.code = err.code, "guard.approval"
+  if err.details.plan then
+    err.hint = "have err.details.plan signed, add it (`purser approvals add`), and repeat the call with its key"
+  end
   return err
 end
 
 --- Judges a call within the transaction that records it, before its row is written, and counts it in the sums that the
 --- policy asks for. Returns the columns of the row; or nil and the error to reject it with.
----@param facts { queue: string, key: string }
+---@param facts { queue: string, key: string, call: string }
 ---@return table<string, string>|nil columns, purser.Error|nil err
 function Gate:admit(tx, intent, row, facts)
   local approved = self.kept
-  local call, err = check(approved, tx, intent, row, { queue = facts.queue, key = facts.key, call = facts.call,
-    host = intent.host or "" })
+  local call, err = check(approved, tx, intent, row, facts)
   if not call then
     err.operation = row.full_name
     return nil, of_guard(err)
@@ -286,13 +288,13 @@ end
 local function unmet_of(self, tx, plan, now)
   local unmet, queue = {}, plan.head.queue
   for _, row in ipairs(plan.rows) do
-    local call, err = true, nil
     local id, was_sent = approval_rows.call_of(tx, self.account, queue, row.key, row.operation)
-    if not was_sent then
-      call, err = check(self, tx, { params = row.params, sent_at = now }, operations.by_name[row.operation],
-        { queue = queue, key = row.key, host = self.host, call = id }, true)
+    local may, err = was_sent, nil
+    if not may then
+      may, err = check(self, tx, { params = row.params, sent_at = now, host = self.host },
+        operations.by_name[row.operation], { queue = queue, key = row.key, call = id }, true)
     end
-    if not call then unmet[err.message] = (unmet[err.message] or 0) + 1 end
+    if not may then unmet[err.message] = (unmet[err.message] or 0) + 1 end
   end
   return unmet
 end
@@ -307,27 +309,20 @@ end
 ---@param now integer  epoch ms
 ---@return purser.PlanStatus[]|nil plans, string|nil message
 function Approved:stored(now)
-  local db = self.kept_in.db
-  local list, message = db:transaction(function(tx)
-    local found = {}
+  return self.kept_in.db:transaction(function(tx)
+    local list = {}
     for _, stored in ipairs(approval_rows.stored(tx, self.account)) do
       local plan = plan_text.read(stored.text)
       if plan and plan.digest == stored.digest then
-        local verified, err = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
-        found[#found + 1] = verified or tx:reject(err.message)
+        local status, err = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+        if not status then tx:reject(err.message) end
+        status.expired, status.rows = now >= plan.ends, #plan.rows
+        status.unmet = (status.expired or status.withdrawn) and {} or unmet_of(self, tx, plan, now)
+        list[#list + 1] = status
       end
     end
-    return found
+    return list
   end, true)
-  for _, status in ipairs(list or {}) do
-    local plan = status.plan
-    status.expired, status.rows, status.unmet = now >= plan.ends, #plan.rows, {}
-    if not status.expired and not status.withdrawn then
-      status.unmet, message = db:transaction(function(tx) return unmet_of(self, tx, plan, now) end, true)
-    end
-    if not status.unmet then return nil, message end
-  end
-  return list, message
 end
 
 --- Makes what checks the calls of a client by the policy in a folder. Returns nil, a message and what

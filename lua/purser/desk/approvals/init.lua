@@ -8,11 +8,13 @@
 ---
 --- The payer's client has the option `policy`. It checks each call right before it is sent.
 
+local approval_rows = require "purser.desk.approvals.approval_rows"
 local check = require "purser.desk.approvals.check"
 local errors = require "purser.client.call.errors"
 local option_schema = require "purser.client.util.option_schema"
 local payouts = require "purser.desk.payouts"
 local plan_text = require "purser.desk.approvals.plan_text"
+local planned = require "purser.write.planned"
 local policy_chain = require "purser.desk.approvals.policy_chain"
 local review = require "purser.desk.approvals.review"
 local signers = require "purser.desk.approvals.signers"
@@ -45,15 +47,27 @@ end
 
 ---@class purser.PlanOptions
 ---@field client purser.Client     whose account and service the plan is for
----@field payments { key: string, operation: string, params: table, payee: string|nil }[]
+---@field payments { key: string, operation: string, params: table, payee: string|nil, word: string|nil }[]
 ---@field maker string             who makes it; the maker does not approve it
 ---@field queue string|nil         Default: "default"
 ---@field policy string            its folder
 ---@field journal_id string        of the payer's journal: journal:id()
+---@field journal purser.Journal|nil  the payer's: what a person said was not made gets its word, and may be paid again
 ---@field until_day string|nil     the last day, such as 2026-11-30. Default: today and the policy's plan_days
 
 local plan_rules = { client = "table", payments = "table", maker = "string", queue = "string", policy = "string",
-  journal_id = "string", until_day = "string" }
+  journal_id = "string", journal = "table", until_day = "string" }
+
+-- Writes into rows the words by which their payments may be made again. Returns nil; or an error.
+local function name_words(journal, account, queue, rows)
+  return select(2, planned.within(journal, function(tx)
+    for _, row in ipairs(rows) do
+      local call = approval_rows.call_of(tx, account, queue, row.key, row.operation)
+      row.word = row.word or planned.standing_word(tx, call)
+    end
+    return true
+  end, true))
+end
 
 --- Writes the plan of a list of payments. Returns its text; or nil and an error.
 ---@param options purser.PlanOptions
@@ -73,11 +87,12 @@ function M.plan(options)
     if type(each) ~= "table" then
       return nil, errors.argument("payments", ("payment %d of the list is a %s"):format(i, type(each)))
     end
-    local params
-    params, err = payouts.params(account, queue, each.key, each.operation, each.params)
-    if not params then return nil, err end
-    rows[i] = { key = each.key, operation = each.operation, params = params, payee = each.payee }
+    local params, wrong = payouts.params(account, queue, each.key, each.operation, each.params)
+    if not params then return nil, wrong end
+    rows[i] = { key = each.key, operation = each.operation, params = params, payee = each.payee, word = each.word }
   end
+  if options.journal then err = name_words(options.journal, account, queue, rows) end
+  if err then return nil, err end
   local text
   text, problem = signers.write({ account = account, journal_id = options.journal_id, chain = chain,
     base_url = settings.base_url }, queue, options.maker or "", rows, client:now(), options.until_day)
@@ -86,10 +101,8 @@ function M.plan(options)
 end
 
 --- Returns the review of a plan, what is odd first; or nil and an error.
----@param text string
----@param options purser.ReviewOptions|nil
----@return string|nil review, purser.Error|nil err
-function M.show(text, options) return review.show(text, options) end
+---@type fun(text: string, options: purser.ReviewOptions|nil): string|nil, purser.Error|nil
+M.show = review.show
 
 ------------------------------------------------------------------------------------------------------ the signatures
 
@@ -107,10 +120,7 @@ function M.verify(text, signatures, folder)
   local chain
   chain, message = policy_chain.open(folder, plan.head.account)
   if not chain or not signers.names_policy(plan, chain) then return signers.refuse("policy", message) end
-  local verified
-  verified, message = signers.verified(plan, chain, signatures)
-  if verified then return verified end
-  return signers.refuse("unchecked", message)
+  return signers.verified(plan, chain, signatures)
 end
 
 ----------------------------------------------------------------------------------------------------------- the payer
@@ -152,14 +162,11 @@ end
 
 --- Returns what is odd about a policy (rules that never match, places nobody can fill) and what it loosens against
 --- another; or nil and an error.
----@param text string      of the policy
----@param against string|nil  of another one
----@return purser.PolicyFindings|nil findings, purser.Error|nil err
-function M.check(text, against) return check.check(text, against) end
+---@type fun(text: string, against: string|nil): purser.PolicyFindings|nil, purser.Error|nil
+M.check = check.check
 
 --- Runs a policy over what was really paid. Returns the figures; or nil and an error.
----@param options purser.TryOptions
----@return purser.Trial|nil trial, purser.Error|nil err
-function M.try(options) return try.run(options) end
+---@type fun(options: purser.TryOptions): purser.Trial|nil, purser.Error|nil
+M.try = try.run
 
 return M

@@ -15,7 +15,7 @@ local M = { MAX_ROWS = 10000, MAX_BYTES = 4 * 1024 * 1024, KIND = "plan 1" }
 local byte, format, gmatch, gsub, match = string.byte, string.format, string.gmatch, string.gsub, string.match
 
 local HEAD = { "purser", "account", "queue", "journal", "base_url", "policy", "maker", "not_after", "rows", "sums" }
-local ROW = { "key", "operation", "params", "payee" }
+local ROW = { "key", "operation", "params", "payee", "word" } -- the last where it repeats a payment
 local DAY = 86400000
 local POLICY = "^[1-9]%d* " .. string.rep("%x", 64) .. "$"
 
@@ -37,6 +37,7 @@ local function line_of(values, order, name)
   local members = {}
   for i, member in ipairs(order) do
     local value = values[member]
+    if member == "word" and value == nil then break end
     if member ~= "sums" and member ~= "params" then check_text(value, name .. "." .. member)
     elseif next(value) == nil then value = json.object {} end
     members[i] = { member, value }
@@ -82,6 +83,7 @@ local function check_row(given, sums, last)
   if last and last >= key then wrong("%s does not stand behind %s, or stands there twice", quote(key), quote(last)) end
   if not row or row.effect == "read" then wrong("row %s: %s is no write call", quote(key), quote(given.operation)) end
   if type(given.params) ~= "table" then wrong("row %s has no params", quote(key)) end
+  if given.word and not plain_text.is_name(check_text(given.word, "word")) then wrong("%s has no word", quote(key)) end
   for name, value in pairs(given.params) do
     local param = row.by_name[check_text(name, "a parameter")]
     check_text(value, name)
@@ -137,13 +139,13 @@ end
 --- Writes a plan. Rows are sorted; `rows` and `sums` of the head are counted here. Returns the text; or nil and a
 --- message.
 ---@param head table    account, queue, journal, base_url, policy, maker, not_after
----@param rows table[]  { key, operation, params, payee }
+---@param rows table[]  { key, operation, params, payee, word }
 ---@return string|nil text, string|nil message
 function M.write(head, rows)
   local sorted = {}
   for i, row in ipairs(rows) do
     local operation = operations.by_name[row.operation]
-    sorted[i] = { key = row.key, operation = row.operation, payee = row.payee or "",
+    sorted[i] = { key = row.key, operation = row.operation, payee = row.payee or "", word = row.word,
       params = operation and M.params(operation, row.params) or row.params }
   end
   table.sort(sorted, function(a, b) return tostring(a.key) < tostring(b.key) end)
@@ -156,7 +158,7 @@ function M.digest(all) return (gsub(assert(core.sha256(all)), ".", function(c) r
 
 ---@class purser.SignedPlan
 ---@field head table<string, any>  account, queue, journal, base_url, policy, maker, not_after, rows, sums
----@field rows table[]             { key, operation, params, payee }
+---@field rows table[]             { key, operation, params, payee, word }
 ---@field by_key table<string, table>
 ---@field text string              the file
 ---@field digest string            its SHA-256

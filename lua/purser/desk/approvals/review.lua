@@ -43,7 +43,7 @@ local function fact_of(row)
   return { key = clean(row.key or ""), payee = clean(row.payee or "", MAX_PAYEE), at = row.at,
     memo = clean(params.memo or ""), coin = clean((params.coin or params.asset or "?"):upper()),
     network = clean(params.netWork or params.network or ""),
-    amount = decimal(params.amount or "0"),
+    amount = decimal(params.amount or "0"), word = row.word,
     address = params.address or params.toAccount or params.toAccountType or params.subAccount or "",
     operation = row.operation, contract = params.contractAddress, params = params, is_paid = row.is_paid }
 end
@@ -115,7 +115,9 @@ flags[4] = function(fact, _, at)
   return other and "its key is almost that of " .. other
 end
 
-flags[5] = function(fact, known, at)
+flags[5] = function(fact) return fact.word and "is sent AGAIN, by the word " .. clean(fact.word) end
+
+flags[6] = function(fact, known, at)
   local other = other_of(at.equal[payment_text(fact)], fact.key)
   if other then return "the same amount to the same address as " .. other end
   local payment = known and known.newest[sum_text(fact.coin, fact.amount)]
@@ -124,7 +126,7 @@ flags[5] = function(fact, known, at)
     or "signed", RECENT_DAYS)
 end
 
-flags[6] = function(fact, known)
+flags[7] = function(fact, known)
   for zeros = 1, known and 3 or 0 do
     local part = fact.amount * ("0." .. ("0"):rep(zeros - 1) .. "1")
     if known.newest[sum_text(fact.coin, part)] then
@@ -133,7 +135,7 @@ flags[6] = function(fact, known)
   end
 end
 
-flags[7] = function(fact, _, at)
+flags[8] = function(fact, _, at)
   for _, limit in ipairs(at.limits[fact.coin] or {}) do
     if fact.amount:compare(limit) <= 0 and fact.amount:compare(limit * "0.98") >= 0 then
       return ("just below the limit of %s"):format(tostring(limit))
@@ -141,7 +143,7 @@ flags[7] = function(fact, _, at)
   end
 end
 
-flags[8] = function(fact, _, at)
+flags[9] = function(fact, _, at)
   local sum = at.sums[fact.coin .. " " .. fact.network]
   return sum.count > 2 and (fact.amount * 2):compare(sum.amount) >= 0 and "half the sum or more in one row"
 end

@@ -29,7 +29,7 @@ local messages = {
   rollback = "the account was under a newer policy than the folder holds",
   clock = "this machine's clock is behind the newest call in the journal", rule = "the policy forbids it",
   stranger = "a signature is by a key that the policy does not name",
-  repeated = "it was sent under this plan, and a person said that it was not made; that needs another plan",
+  repeated = "a person said that it was not made, so it needs another plan, which names that word",
   maker = "the maker of a plan does not approve it", same_person = "one person signed twice, and counts once",
 }
 

@@ -92,8 +92,7 @@ function M.read(text)
   local hash = parts[4]
   if parts[3] ~= "" then return nil, "the signature has something where nothing is reserved" end
   if hash ~= "sha512" and hash ~= "sha256" then return nil, "the signature is over another digest than SHA-512" end
-  local kind, bytes, flags, counter
-  local tail = parts[5]
+  local tail, kind, bytes, flags, counter = parts[5], nil, nil, nil, nil
   if public.type == TOKEN then tail, flags, counter = sub(tail, 1, -6), sub(tail, -5, -5), sub(tail, -4) end
   local inner = texts(tail, 1, 2)
   if inner then kind, bytes = inner[1], inner[2] end

@@ -77,10 +77,7 @@ local function judge(trial, given, call, days)
   local applying, is_unsure = rules.applying(given, call)
   if is_unsure then trial.not_judged = trial.not_judged + 1 end
   local decision = rules.decide(given, call, applying)
-  if decision.ok then
-    trial.unasked = trial.unasked + 1
-    return
-  end
+  if decision.ok then return count(trial, "unasked") end
   call.signed, call.waited_ms = given.people, 0
   local waits = not rules.decide(given, call, applying).ok
   call.waited_ms = math.huge

@@ -62,8 +62,8 @@ function M.keep(tx, row, word)
 end
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
---- sums go on counting the call, and under a policy another attempt needs a plan that was added after the word. Returns
---- true; or nil and an error.
+--- sums go on counting the call, and under a policy another attempt needs a plan that names the word. Returns true; or
+--- nil and an error.
 ---@param id string  of the journal's entry
 ---@param word purser.Word
 ---@return true|nil ok, purser.Error|nil err
