@@ -91,8 +91,7 @@ function M.journal_problem(path, err)
   local store = values.journal(path)
   local text = store.sqlite and files.read(store.sqlite)
   if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
-    return ("--journal %s is another file, not the SQLite database of a journal; give that, or a file that does not "
-      .. "exist yet"):format(path)
+    return ("--journal %s is another file, not the SQLite database of a journal; give that"):format(path)
   end
   return ("--journal %s: %s"):format(path, report.sentence(err))
 end
