@@ -26,7 +26,7 @@ M.service = { "Connection",
   { "--timeout", "<seconds>", "Longest time of one request, default 10." },
   { "--proxy", "<url>", "Proxy, such as http://HOST:PORT or socks5h://HOST:PORT. Without it https_proxy and all_proxy "
     .. "of the environment." },
-  { "--ca-file", "<file>", "File of certificates to trust in place of the system's." },
+  { "--ca-file", "<file>", "File of certificates to trust in place of the system's: the service's, and webhooks'." },
   { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
     .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT",
     values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
