@@ -57,13 +57,21 @@ describe("approvals in a shell", function()
   it("pays a list that two persons have signed, once", function()
     files.write(path "june.csv", "key,payee,coin,network,address,amount\ninv-1,ACME,USDT,trc20," .. TRON
       .. ",20.50\ninv-2,Globex,USDT,trc20," .. TRON .. ",30\n")
-    local code, err
     local journal = assert(require("purser").journal.open { sqlite = path "payer.db" })
     local id = assert(journal:id())
     journal:close()
-    ok("payouts", "plan", path "june.csv", "--operation", "wallet.withdraw", "--queue", "june", "--journal-id", id,
-      "--output", path "june.plan")
-    local out = ok("payouts", "show", path "june.plan")
+    local planning = { "payouts", "plan", path "june.csv", "--operation", "wallet.withdraw", "--queue", "june",
+      "--output", path "june.plan", "--journal-id", id .. "x" }
+    local code, out, err = command.run(planning, keys)
+    assert.same({ 2, "" }, { code, out })
+    assert.matches("24 letters and digits", err)
+    assert.is_nil(io.open(path "june.plan"))
+    planning[#planning] = id
+    code, out, err = command.run(planning, keys)
+    assert.equal(0, code, err)
+    assert.equal("", out)
+    assert.matches("2 payments, 50.5 USDT (", err, 1, true)
+    out = ok("payouts", "show", path "june.plan")
     assert.matches("USDT TRX +50.5 in 2 rows", out)
     assert.matches("2 rows go to addresses that you never paid", out)
     ok("payouts", "show", path "june.plan", "--html", path "june.html")
@@ -73,6 +81,7 @@ describe("approvals in a shell", function()
     files.write(path "june.plan.alice.sig", "of another person")
     assert.equal(2, (purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--sum", "50.50", "--name",
       "alice")))
+    assert.equal("of another person", files.read(path "june.plan.alice.sig")) -- never replaced
     os.remove(path "june.plan.alice.sig")
     for _, name in ipairs { "alice", "bob" } do
       ok("approve", path "june.plan", "--key", ssh_keys.path(name), "--sum", "50.50", "--name", name, "--records",

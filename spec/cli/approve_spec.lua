@@ -43,6 +43,15 @@ describe("purser approve", function()
     end
   end)
 
+  it("never replaces the signature of another person", function()
+    assert.equal(0, (run(plan, "--key", ssh_keys.path "alice", "--sum", "31")))
+    local first = files.read(plan .. ".alice.sig")
+    local code, _, err = run(plan, "--key", ssh_keys.path "bob", "--sum", "31", "--name", "alice")
+    assert.equal(2, code)
+    assert.matches("alice%.sig is another signature; give %-%-name", err)
+    assert.equal(first, files.read(plan .. ".alice.sig"))
+  end)
+
   it("signs what it showed, also where the file is exchanged meanwhile", function()
     local text, other = files.read(plan), files.read(plan):gsub("TPayee1", "TMaker1")
     files.write(folder .. "/other", other)

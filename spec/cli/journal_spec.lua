@@ -207,6 +207,7 @@ describe("purser journal", function()
     at.rejected({ "journal", "show", "--journal", path }, "missing argument 'id'")
     at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call has the id or the key nosuchid")
     local other = at.file "this is no database, and is longer than nothing"
-    at.rejected({ "journal", "list", "--journal", other }, other .. " is another file, not the SQLite database")
+    at.rejected({ "journal", "list", "--journal", other }, other
+      .. " is another file, not the SQLite database of a journal; give that\n")
   end)
 end)

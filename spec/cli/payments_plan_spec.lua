@@ -143,7 +143,20 @@ describe("what became of payments", function()
     list[#list + 1] = { key = "e", message = "no" }
     assert.same({ 'failed: payment "c": the balance does not cover it',
       'failed: 300 payments, such as "inv-1": record 1 may be it', 'failed: 2 payments, the first "d": no' },
-      payments_plan.outcomes("failed", list))
+      payments_plan.outcomes("failed", list, command))
+  end)
+
+  it("is, of each undecided one, its own reason and the commands that end it", function()
+    local list = {}
+    for n = 1, 2 do list[n] = { key = "u-" .. n, state = "undecided", message = "rival: record " .. n } end
+    assert.same({ 'undecided: payment "u-1": rival: record 1', "  purser payouts settle u-1 not_done",
+      "  or purser payouts settle u-1 done RECORD", 'undecided: payment "u-2": rival: record 2',
+      "  purser payouts settle u-2 not_done", "  or purser payouts settle u-2 done RECORD" },
+      payments_plan.outcomes("undecided", list, command))
+    for n = 1, 30 do list[n] = { key = "u-" .. n, state = "undecided", message = "many: it" } end
+    local lines = payments_plan.outcomes("undecided", list, command)
+    assert.same({ 22, 'undecided: 30 payments, the first "u-1": many: it',
+      "  and 20 more: purser payouts report lists them" }, { #lines, lines[1], lines[22] })
   end)
 end)
 

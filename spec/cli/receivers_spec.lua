@@ -4,6 +4,7 @@
 local command = require "command"
 local files = require "files"
 local receivers = require "purser.cli.receivers"
+local report = require "purser.cli.report"
 
 describe("Receivers on the command line", function()
   after_each(files.remove_kept)
@@ -19,6 +20,19 @@ describe("Receivers on the command line", function()
         assert.matches(pair[2], err, 1, true)
       end
     end
+  end)
+
+  it("of an own authority get --ca-file, and what they said of it names the options of the shell", function()
+    local made = receivers.of { run = {}, webhook = { { "shop", "https://shop.example/" } }, ca_file = "ca.pem" }
+    assert.same({ shop = { webhook = "https://shop.example/", ca_file = "ca.pem" } }, made)
+    local said, say = nil, report.say
+    report.say = function(...) said = string.format(...) end
+    local row = { receiver = "shop", waiting = "1", since = "1700000000000",
+      error = "not accepted; named by `ca_file`, `ca_path` or `ca_pem`; check `webhook`" }
+    local code = receivers.say_waiting({ row }, made, "drop %s")
+    report.say = say
+    assert.equal(5, code)
+    assert.matches("; not accepted; named by --ca-file; check --webhook", said, 1, true)
   end)
 
   it("that have nothing to wait for are no reason to fail", function()

@@ -42,6 +42,21 @@ describe("purser watch account", function()
     assert.equal(0, code)
   end)
 
+  it("posts to a receiver of an own authority by --ca-file, and names that option where the authority lacks", function()
+    local own = require("stage").new(nil)
+    local peer, made = own.start()
+    peer:tls(made.path "good.crt", made.path "good.key")
+    local words = { "--network", "USDT/NONE", "--webhook", peer:url "https" .. "/", "--secret-file",
+      files.private "one that both know" }
+    local code, _, err = watch((table.unpack or unpack)(words)) -- luacheck: ignore
+    assert.equal(3, code)
+    assert.matches("was not told: the receiver's certificate is not accepted: .* named by %-%-ca%-file", err)
+    words[#words + 1], words[#words + 2] = "--ca-file", made.path "ca.crt"
+    code, _, err = watch((table.unpack or unpack)(words)) -- luacheck: ignore
+    assert.same({ 0, "" }, { code, err })
+    own.stop()
+  end)
+
   it("writes numbers for Prometheus", function()
     local path = at.file()
     assert.equal(0, (watch("--network", "USDT/TRX", "--metrics", path)))

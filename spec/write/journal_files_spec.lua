@@ -2,6 +2,7 @@
 -- The files of a journal: this user's alone, watched while they are open, and rejected when they became older.
 
 local as_root = require "as_root" (it, pending)
+local commands = require "command"
 local core = require "purser.core"
 local purser = require "purser"
 local simulated = require "simulated"
@@ -168,9 +169,22 @@ describe("a database that is no journal", function()
     assert.equal("config", err.kind)
     assert.equal(('the journal "%s" cannot be opened: it is a database of another program, with a table "customers"')
       :format(other), err.message)
-    assert.matches("does not exist yet", err.hint)
+    assert.equal("give the database of the journal", err.hint)
     assert.equal(before, bytes(other))
     assert.is_nil(core.file_mode(other .. "-wal"))
+  end)
+
+  it("of which a full disk shows nothing is no reason for a new journal", function()
+    assert(move "1")
+    journal:close()
+    for _, each in ipairs { path, folder .. "/new" } do
+      local _, shown = commands.shell(("(ulimit -f 1; trap '' XFSZ; %s -e %s)"):format(os.getenv "LUA" or "lua5.4",
+        commands.quote(('print(require("purser").journal.open { sqlite = %q })'):format(each))))
+      assert.matches("cannot be opened: .*disk", shown)
+      assert.matches("; make room on the disk of this journal, and run this again [", shown, 1, true)
+    end
+    journal = assert(open())
+    assert.equal(1, #assert(journal:entries()))
   end)
 
   it("of another program gets no table of the rate limit and no witness", function()

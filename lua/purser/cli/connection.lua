@@ -26,7 +26,7 @@ M.service = { "Connection",
   { "--timeout", "<seconds>", "Longest time of one request, default 10." },
   { "--proxy", "<url>", "Proxy, such as http://HOST:PORT or socks5h://HOST:PORT. Without it https_proxy and all_proxy "
     .. "of the environment." },
-  { "--ca-file", "<file>", "File of certificates to trust in place of the system's." },
+  { "--ca-file", "<file>", "File of certificates to trust in place of the system's: the service's, and webhooks'." },
   { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
     .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT",
     values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
@@ -91,8 +91,7 @@ function M.journal_problem(path, err)
   local store = values.journal(path)
   local text = store.sqlite and files.read(store.sqlite)
   if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
-    return ("--journal %s is another file, not the SQLite database of a journal; give that, or a file that does not "
-      .. "exist yet"):format(path)
+    return ("--journal %s is another file, not the SQLite database of a journal; give that"):format(path)
   end
   return ("--journal %s: %s"):format(path, report.sentence(err))
 end

@@ -86,19 +86,6 @@ local function add_groups(out, plan, kind, name)
   end
 end
 
---- Returns what became of payments of a queue, a line for those with the same message.
----@param state string
----@param payments table[]  each with `key` and `message`
----@return string[]
-function M.outcomes(state, payments)
-  local lines = {}
-  for i, group in ipairs(groups_of(payments, function(payment) return { payment.message or "" } end)) do
-    lines[i] = ('%s: %s "%s": %s'):format(state, group[2] and ("%d payments%s"):format(#group,
-      group.differs and ", such as" or ", the first") or "payment", group[1].key, group.text)
-  end
-  return lines
-end
-
 -- Returns the payments with the highest amounts of each asset; a short list whole, in the order of the file.
 local function largest(payments)
   if #payments <= 2 * LARGEST then return payments end
@@ -183,6 +170,30 @@ local function command_for(row, command)
   end
   return row.state ~= "sent" and command("drop", key) .. "\nor all that is left: " .. command "run"
     or command "run" .. " (asks first)"
+end
+
+--- Returns what became of payments of a queue, a line for those with the same message. Of undecided ones each message
+--- has a line of its own, and each of the first payments the commands that end it.
+---@param state string
+---@param payments table[]  each with `key` and `message`
+---@param command fun(...: string): string  a command of payouts for this queue
+---@return string[]
+function M.outcomes(state, payments, command)
+  local lines, shown, is_open = {}, 0, state == "undecided"
+  for _, group in ipairs(groups_of(payments, function(payment) return { payment.message or "" } end, is_open)) do
+    local name = group[2] and ("%d payments%s"):format(#group, group.differs and ", such as" or ", the first")
+    if shown < SHOWN then
+      lines[#lines + 1] = ('%s: %s "%s": %s'):format(state, name or "payment", group[1].key, group.text)
+    end
+    for _, payment in ipairs(is_open and group or {}) do
+      shown = shown + 1
+      if shown <= SHOWN then
+        for line in command_for(payment, command):gmatch "[^\n]+" do lines[#lines + 1] = "  " .. line end
+      end
+    end
+  end
+  if shown > SHOWN then lines[#lines + 1] = ("  and %d more: %s lists them"):format(shown - SHOWN, command "report") end
+  return lines
 end
 
 -- Adds rows under a heading, each with its command; of many with the same state the first.

@@ -241,7 +241,7 @@ local function finish(at, plan, counts, options)
   show_counts(counts, options)
   for _, state in ipairs { "failed", "undecided", "blocked" } do
     local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
-    for _, line in ipairs(payments_plan.outcomes(state, list)) do report.say("%s", line) end
+    for _, line in ipairs(payments_plan.outcomes(state, list, commands(options))) do report.say("%s", line) end
   end
   local own = counts.of_run or { undecided = 0, sent = 0, failed = 0, waiting = 0, taken = 0, blocked = 0 }
   if own.waiting > own.blocked and counts.next_due_at then

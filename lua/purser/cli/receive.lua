@@ -104,7 +104,8 @@ function actions.run(options)
   local ok, err = receive:run { customers = customers, deadline_ms = options.once and 0 or options.deadline,
     made = made,
     told = function(name, event, taken, message)
-      if not taken then report.say("%s did not take %s: %s", name, event.id, plain_text.clean(tostring(message))) end
+      local text = taken or plain_text.clean(values.in_shell(tostring(message)))
+      if not taken then report.say("%s did not take %s: %s", name, event.id, text) end
     end,
     problem = function(problem) report.say("%s", report.sentence(problem)) end }
   if not ok and err.code == "held" then
@@ -164,7 +165,7 @@ end
 function actions.test(options)
   local ok, message = open(options):test(options.first)
   if ok then return report.write(("%s took dp_test/credit\n"):format(options.first)) and report.DONE end
-  report.say("%s: %s", options.first, tostring(message))
+  report.say("%s: %s", options.first, values.in_shell(tostring(message)))
   return report.REJECTED
 end
 

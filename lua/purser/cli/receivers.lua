@@ -34,7 +34,8 @@ function M.of(options)
   for kind, name in pairs { command = "run", webhook = "webhook" } do
     for _, pair in ipairs(options[name]) do
       if made[pair[1]] then report.bad_input("the receiver %s is given twice", pair[1]) end
-      made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit }
+      made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit,
+        ca_file = options.ca_file }
     end
   end
   return made
@@ -50,7 +51,7 @@ function M.say_waiting(rows, given, drop)
     if row.waiting ~= "0" then
       code = M.WAITS
       report.say("%s: %s wait since %s%s%s", row.receiver, row.waiting, values.show_time(tonumber(row.since)),
-        row.error ~= "" and row.error and "; " .. plain_text.clean(row.error) or "",
+        row.error ~= "" and row.error and "; " .. plain_text.clean(values.in_shell(row.error)) or "",
         given and not given[row.receiver] and "; this receiver is not on the command line: give --run "
         .. row.receiver .. "=..., or `" .. drop:format(row.receiver) .. "`" or "")
     end

@@ -84,6 +84,7 @@ local shell_names = {
   { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
   { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
+  { "`webhook`", "--webhook" },
   { "client:reconcile ?[({].-[)}] looks in", "look in" }, { '`?profile = "mexc"`?', "--profile mexc" },
   { 'give the client account = "([^"]*)"', "name it %1 (--account, or PURSER_ACCOUNT with keys of the environment)" },
   { "the option `networks`", "--network" }, { "err.details.plan", "the plan on standard output" },

@@ -36,7 +36,7 @@ end
 local function alerts_of(options)
   local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
     permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
-    stuck_ms = options.stuck, secret = receivers.secret(options) }
+    stuck_ms = options.stuck, secret = receivers.secret(options), ca_file = options.ca_file }
   for _, pair in ipairs(options.below) do
     if not pair[2]:find "^[%d.]+$" then
       report.bad_input("--below '%s=%s' is not NAME=AMOUNT; write USDT=500", pair[1], pair[2])
@@ -61,7 +61,7 @@ local function look(alerts, metrics, options, journal)
     local ok, problem = metrics:write(options.metrics, journal)
     if not ok then problems[#problems + 1] = ("--metrics %s: %s"):format(options.metrics, tostring(problem)) end
   end
-  for _, problem in ipairs(problems) do report.say("%s", problem) end
+  for _, problem in ipairs(problems) do report.say("%s", values.in_shell(problem)) end
   return #problems == 0
 end
 

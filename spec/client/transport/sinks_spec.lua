@@ -5,6 +5,7 @@ local core = require "purser.core"
 local files = require "files"
 local json = require "purser.json"
 local sinks = require "purser.client.transport.sinks"
+local own = require("stage").new(nil, { good = { alt = "IP:127.0.0.1" }, other = { alt = "DNS:other.example" } })
 
 local LUA = os.getenv "LUA" or "lua5.4"
 local SECRET = "one that both know"
@@ -51,6 +52,27 @@ end)
 describe("a webhook", function()
   it("has a secret that can sign", function()
     assert.same({ nil, "the key is empty" }, { sinks.new { webhook = "http://127.0.0.1:1/", secret = "" } })
+  end)
+
+  it("of an own authority gets the event by `ca_file` and its kin; a message names the receiver", function()
+    local peer, made = own.start()
+    peer:tls(made.path "good.crt", made.path "good.key")
+    local function delivered(options)
+      options.webhook, options.secret = peer:url "https" .. "/hook", SECRET
+      return assert(sinks.new(options)):deliver "{}"
+    end
+    for name, value in pairs { ca_file = made.path "ca.crt", ca_path = made.path "authorities",
+      ca_pem = made.text "ca.crt" } do
+      assert.is_true(delivered { [name] = value })
+    end
+    local ok, message = delivered {}
+    assert.is_nil(ok)
+    assert.matches("^the receiver's certificate is not accepted: .* by `ca_file`, `ca_path` or `ca_pem`", message)
+    peer:tls(made.path "other.crt", made.path "other.key")
+    ok, message = delivered { ca_file = made.path "ca.crt" }
+    assert.is_nil(ok)
+    assert.matches("another host name; check `webhook`", message)
+    own.stop()
   end)
 
   it("gets the event with a signature that its receiver can check, for five minutes", function()

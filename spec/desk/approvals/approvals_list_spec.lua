@@ -72,7 +72,7 @@ describe("a list that two persons sign", function()
       signatures[1], signatures[2] = sign(text, "alice"), sign(text, "bob")
       fails(code, add(text, signatures))
     end
-    other("journal", { journal_id = "another" })
+    other("journal", { journal_id = ("a"):rep(24) })
     other("expired", { until_day = "2020-01-01" })
     local text = assert(plan(list(1, 2), { client = at.client_with { base_url = "http://127.0.0.1" } }))
     fails("service", add(text, { sign(text, "alice"), sign(text, "bob") }))
@@ -83,6 +83,9 @@ describe("a list that two persons sign", function()
     text = text:gsub('"account":"treasury"', '"account":"desk"')
     fails("account", add(text, { sign(text, "alice") }))
     fails("policy", plan(list(1, 2), { policy = "/nowhere" }))
+    for _, id in ipairs { "", "x", ("a"):rep(23), ("a"):rep(25), ("a"):rep(23) .. "-" } do
+      fails("journal", plan(list(1, 2), { journal_id = id })) -- before anybody signs it
+    end
     fails("journal", approvals.plan { client = at.client, policy = at.policy, payments = list(1, 2), maker = "carol" })
   end)
 

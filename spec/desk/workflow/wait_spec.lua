@@ -67,10 +67,18 @@ describe("wait_withdrawal", function()
     assert.equal("unknown", err.outcome)
     assert.is_true(err.retryable)
     assert.equal(5, err.details.record.status)
+    assert.matches("withdrawal %x+ is [%u_]+ %(state 5%) after 40000 ms$", tostring(err)) -- its end is not "unknown"
     assert.equal(NOW + 40000, sim:now())
     record, err = client.wallet:wait_withdrawal("nosuch", { deadline_ms = 5000 })
     assert.is_nil(record)
-    assert.truthy(err.message:find("was not found after 5000 ms", 1, true))
+    assert.matches("was not found after 5000 ms [outcome unknown]", tostring(err), 1, true)
+    local id = withdraw(client)
+    local function break_it()
+      sim:fault { kind = "server_error", operation = "wallet.withdrawal_history", times = 99 }
+    end
+    err = select(2, client.wallet:wait_withdrawal(id, { deadline_ms = 5000, progress = break_it }))
+    assert.matches("is %u+ %(state %d%) after 5000 ms; the last read failed: ", tostring(err))
+    assert.is_nil(tostring(err):find("outcome", 1, true))
   end)
 
   it("reads again after a failure that passes, and ends at one that does not", function()

@@ -84,8 +84,10 @@ function M.text(err, hint)
   if err.http_status then facts[#facts + 1] = "HTTP " .. err.http_status end
   if err.offset then facts[#facts + 1] = "at byte " .. err.offset end
   if err.retry_after then facts[#facts + 1] = "retry after " .. err.retry_after .. " s" end
-  facts[#facts + 1] = "outcome " .. err.outcome
-  parts[#parts + 1] = " [" .. table.concat(facts, ", ") .. "]"
+  -- a wait that saw its record sent nothing: nobody is to read its end as the end of the payment
+  local is_seen = err.phase == "wait" and err.details and err.details.record ~= nil
+  if not is_seen then facts[#facts + 1] = "outcome " .. err.outcome end
+  if facts[1] then parts[#parts + 1] = " [" .. table.concat(facts, ", ") .. "]" end
   return plain_text.clean(table.concat(parts)) -- one line of a log, whatever was quoted
 end
 

@@ -18,6 +18,9 @@ local TIMEOUT_MS, TOLERANCE_S = 10000, 300
 ---@field webhook string|nil         an https:// URL, or http:// to this machine
 ---@field secret string|userdata|nil with webhook: the key of its signatures
 ---@field limit_ms integer|nil       how long a receiver may take. Default: 10000
+---@field ca_file string|nil         with webhook: a file of certificates to trust, in place of the system's
+---@field ca_path string|nil         a directory of such
+---@field ca_pem string|nil          such certificates, as text
 
 ---@class purser.Sink
 ---@field deliver fun(self: purser.Sink, text: string): true|nil, string|nil
@@ -54,7 +57,9 @@ local function post(self, text)
     ["Purser-Signature"] = signature(self.signer, math.floor(core.now_ms() / 1000), text) }
   local response, failure = self.transport:send { method = "POST", target = self.target, body = text, headers = head,
     timeout_ms = self.limit_ms }
-  if not response then return nil, failure.message end
+  if not response then -- the transport's words are those of a service
+    return nil, (failure.message:gsub("the service", "the receiver"):gsub("`base_url`", "`webhook`"))
+  end
   if response.status >= 200 and response.status < 300 then return true end
   return nil, ("the webhook answered %d"):format(response.status)
 end
@@ -69,7 +74,8 @@ local function new_webhook(options)
   local signer, message = core.signer("hmac-sha256", options.secret)
   if not signer then return nil, message end
   local transport
-  transport, message = curl.new { base_url = base, timeout_ms = options.limit_ms or TIMEOUT_MS }
+  transport, message = curl.new { base_url = base, timeout_ms = options.limit_ms or TIMEOUT_MS,
+    ca_file = options.ca_file, ca_path = options.ca_path, ca_pem = options.ca_pem }
   if not transport then return nil, message end
   return { deliver = post, signer = signer, transport = transport, target = target == "" and "/" or target,
     limit_ms = options.limit_ms or TIMEOUT_MS }

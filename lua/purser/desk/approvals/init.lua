@@ -79,8 +79,8 @@ function M.plan(options)
   local account = settings.account
   local chain, problem = policy_chain.open(options.policy or "", account)
   if not chain then return signers.refuse("policy", problem) end
-  if not options.journal_id then
-    return signers.refuse("journal", "the plan needs the id of the payer's journal (journal:id())")
+  if not (options.journal_id or ""):find("^" .. ("%w"):rep(24) .. "$") then
+    return signers.refuse("journal", "the plan needs the id of the payer's journal, 24 letters and digits (journal:id)")
   end
   local rows = {}
   for i, each in ipairs(options.payments or {}) do

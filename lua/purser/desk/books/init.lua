@@ -98,7 +98,7 @@ end
 local function fail(name, ...) error(errors.argument(name, ...), 0) end
 
 ---@class purser.BooksReport
----@field owners integer      how many were read
+---@field owners integer      how many were read, at least a list of each
 ---@field changes integer     records that are new or changed
 ---@field problems table[]    { owner, list, message, is_rejected }: what could not be read
 ---@field next_due integer    epoch ms: when an owner is due again
@@ -123,7 +123,8 @@ function Books:sync(params)
   for i, owner in ipairs(self.owners) do
     if not params.due or owners.take_due(self, owner, now) then
       if params.progress then params.progress(owner.name, i, #self.owners) end
-      report.owners, report.changes = report.owners + 1, report.changes + sync.owner(self, owner)
+      local changes, is_read = sync.owner(self, owner)
+      report.owners, report.changes = report.owners + (is_read and 1 or 0), report.changes + changes
     end
   end
   local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]

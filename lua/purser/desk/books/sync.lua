@@ -175,7 +175,7 @@ local function read_span(books, owner, list, state, source, span, result)
   write(span.from and time_text(span.to) or "9")
 end
 
---- Reads what is due of a list. Adds what came to `result`: changes, is_open. Returns whether it could.
+--- Reads what is due of a list. Adds what came to `result`: changes, is_open, is_read. Returns whether it could.
 function M.read_list(books, owner, list, result)
   local now, source = list.client:now(), ("%s|%s|%s"):format(books.account, owner.name, list.list)
   local state = state_of(books, owner, list, now)
@@ -190,6 +190,7 @@ function M.read_list(books, owner, list, result)
       return M.read_list(books, owner, list, result)
     end
     if not list.records then books.unreached = not went and err.kind == "transport" and books.unreached + 1 or 0 end
+    result.is_read = result.is_read or went and not list.records
     if not went then
       books.outage = err
       note_gap(books, owner, list, state, span.from or now - books.since, err)
@@ -249,7 +250,8 @@ local function set_due(books, owner, result, began)
     time_text(hot_until))
 end
 
---- Reads everything of one owner, and its balance when nothing moved meanwhile. Returns how many records changed.
+--- Reads everything of one owner, and its balance when nothing moved meanwhile. Returns how many records changed, and
+--- whether the service showed a list.
 function M.owner(books, owner)
   local result = { changes = 0 }
   local clock = owner.client or books.main.client
@@ -267,7 +269,7 @@ function M.owner(books, owner)
     result.moved = true
   end
   set_due(books, owner, result, started)
-  return result.changes
+  return result.changes, result.is_read
 end
 
 return M

@@ -43,7 +43,8 @@ local Alerts = { __name = "purser.alerts" }
 Alerts.__index = Alerts
 
 local rules = { networks = "table", below = "table", key_days = { 1 }, permissions = "boolean", journal = "table",
-  stuck_ms = { 1 }, state = "string", command = "string", webhook = "string", secret = "any" }
+  stuck_ms = { 1 }, state = "string", command = "string", webhook = "string", secret = "any",
+  ca_file = "string", ca_path = "string", ca_pem = "string" }
 
 -- So many readings of a source fail one after the other until that is told.
 local FAILURES = 2

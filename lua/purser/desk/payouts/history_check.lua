@@ -23,6 +23,7 @@ local json = require "purser.json"
 local planned = require "purser.write.planned"
 local queue = require "purser.desk.payouts.queue"
 local schedule = require "purser.schedule"
+local utc = require "purser.client.util.utc"
 
 local M = {}
 
@@ -324,8 +325,8 @@ end
 local function describe(reconcile, records)
   local words = {}
   for i = 1, math.min(3, #records) do
-    words[i] = ("%s at %s"):format(tostring(planned.record_id(records[i]) or "no id"),
-      tostring(records[i][reconcile.time_member]))
+    local at = records[i][reconcile.time_member]
+    words[i] = ("%s of %s"):format(tostring(planned.record_id(records[i]) or "no id"), utc.text(at) or tostring(at))
   end
   local more = #records > 3 and (" and %d more"):format(#records - 3) or ""
   return #records > 0 and (": %s shows %s%s"):format(reconcile.lookup, table.concat(words, ", "), more) or ""

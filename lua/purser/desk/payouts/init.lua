@@ -336,7 +336,7 @@ function M.new(options)
     self.witness_db, message = history_check.open_witness(self.witness)
     if not self.witness_db then
       return nil, errors.config("the witness file cannot be opened: " .. message,
-        "name the file that was next to this journal, or one that does not exist yet", "witness")
+        "name the file that was next to this journal", "witness")
     end
   end
   if not self.worker then

@@ -100,7 +100,7 @@ local function wait(client, times, what, read, judge, progress)
   end
   local state = words or (value ~= nil and "was not as requested") or "was not found"
   return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.deadline_ms,
-    last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
+    last_err and "; the last read failed: " .. tostring(last_err.message) or ""), value, true)
 end
 
 --- Waits until what `read` returns is as `judge` requests: the general wait.

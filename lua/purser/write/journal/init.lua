@@ -304,15 +304,15 @@ local function error_of(options)
   return options.postgresql and postgresql.message(options.postgresql)
 end
 
-local NO_JOURNAL = "give the database of a journal, or one that does not exist yet"
-
--- A file whose middle or end is missing is a journal all the same: SQLite's word for it is the only sign.
+-- A file whose middle or end is missing is a journal all the same: SQLite's word for it is the only sign. No hint leads
+-- to a new journal, which would know of no call that was made.
 local function hint_of(message)
   if message:find("connection", 1, true) then return nil end -- the database was not even seen
+  if message:find("disk ", 1, true) then return "make room on the disk of this journal, and run this again" end
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/write/journal.md); what was open is in the service's histories"
   end
-  return intents.lock_hint(message) or NO_JOURNAL
+  return intents.lock_hint(message) or "give the database of the journal"
 end
 
 local function name_of(options)
