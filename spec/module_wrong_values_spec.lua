@@ -63,7 +63,7 @@ local methods = {
   queue = { "add", "add_all", "find", "list", "retry", "drop", "retry_all" },
   journal = { "entries", "prune", "open_count", "recover" },
   sim = { "account", "deposit", "save_address", "rebate", "trade", "freeze", "set_deposit", "set_withdrawal",
-    "fail_transfer" },
+    "respell", "fail_transfer" },
 }
 
 describe("values of another kind", function()

@@ -8,9 +8,11 @@ local simulated = require "simulated"
 
 local M = {}
 
---- Returns a world; what its receivers got is in `got`.
-function M.new(more)
-  local sim, client, account = simulated.world({ seed = 3 }, { role = "main", balances = { USDT = "1000" } },
+--- Returns a world; what its receivers got is in `got`. `of_sim`: options of the simulator.
+function M.new(more, of_sim)
+  local all_of_sim = { seed = 3 }
+  for name, value in pairs(of_sim or {}) do all_of_sim[name] = value end
+  local sim, client, account = simulated.world(all_of_sim, { role = "main", balances = { USDT = "1000" } },
     { rate_limit = false })
   local world = { sim = sim, client = client, account = account, got = {}, path = files.new_path() }
   world.address = assert(client.wallet:create_deposit_address { coin = "USDT",

@@ -6,6 +6,7 @@ local coins = require "purser.testing.sim.coins"
 local form = require "purser.client.operations.network"
 local purser = require "purser"
 local signed = require "signed"
+local simulated = require "simulated"
 
 local ask, get, rejection = signed.ask, signed.get, signed.rejection
 
@@ -25,6 +26,29 @@ describe("deposit addresses", function()
     assert.equal(1, #get(sim, house, "C7", { coin = "USDT" }))
     assert.same({}, get(sim, house, "C7", { coin = "USDT", network = "Tron(TRC20)" }))
     assert.equal("10216", rejection(sim, house, "C6", { coin = "EOS", network = "EOS" }))
+  end)
+
+  it("are one for all coins and networks of a form where the option says so, and another for each account", function()
+    for _, variant in ipairs { "document", "live" } do
+      local shared = purser.sim.new { seed = 11, shared_addresses = true, variant = variant }
+      local first, second = assert(shared:account { role = "main" }), assert(shared:account { role = "main" })
+      local function made(account, coin, network)
+        local client = simulated.client(shared, account)
+        return assert(client.wallet:create_deposit_address { coin = coin, network = network })
+      end
+      local evm = made(first, "USDT", "Ethereum(ERC20)").address
+      assert.equal(evm, made(first, "USDT", "BNB Smart Chain(BEP20)").address)
+      assert.equal(evm, made(first, "USDC", "Ethereum(ERC20)").address)
+      assert.equal(variant == "document", evm == made(first, "USDT", "Ethereum(ERC20)").address)
+      assert.matches("^T", made(first, "USDT", "Tron(TRC20)").address)
+      assert.are_not.equal(evm, made(second, "USDT", "Ethereum(ERC20)").address)
+      assert.equal(made(first, "XRP", "Ripple(XRP)").address, made(second, "XRP", "Ripple(XRP)").address)
+      local again = purser.sim.restore(shared:snapshot())
+      assert(again:deposit { address = evm, coin = "USDC", network = "ETH", amount = "9" })
+      assert(again:deposit { address = evm, coin = "USDT", network = "BSC", amount = "9" })
+    end
+    assert.are_not.equal(get(sim, house, "C6", { coin = "USDT", network = "Ethereum(ERC20)" }).address,
+      get(sim, house, "C6", { coin = "USDC", network = "Ethereum(ERC20)" }).address)
   end)
 
   it("keeps saved withdrawal addresses, in pages (C8)", function()

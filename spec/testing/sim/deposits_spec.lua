@@ -2,6 +2,7 @@
 -- Deposits: seen, confirmed block by block, credited once, to the owner of their address and memo.
 
 local deposits = require "purser.testing.sim.deposits"
+local purser = require "purser"
 local signed = require "signed"
 
 local get, free = signed.get, signed.free
@@ -85,5 +86,58 @@ describe("deposits in the simulator", function()
     for after, shown in pairs { [0] = "0", [2999] = "0", [3000] = "1", [59999] = "19", [10 ^ 9] = "20" } do
       assert.equal(shown, deposits.public(record, { now = function() return record.time + after end }).confirmTimes)
     end
+  end)
+end)
+
+describe("a deposit that is shown in another spelling", function()
+  local members = { txId = "0xAB", network = "TRC20", address = "tron:T1", addressTag = "", memo = "7",
+    amount = "5.000", coin = "USDT-TRX" }
+
+  it("is exactly as given in each form and after a snapshot, and is the deposit that it was", function()
+    for _, variant in ipairs { "document", "live" } do
+      local sim = purser.sim.new { seed = 2, variant = variant }
+      local house = assert(sim:account { role = "broker" })
+      local id = assert(sim:deposit { account = house.uid, coin = "USDT", network = "TRX", amount = "5" }).id
+      local before = get(sim, house, "C4")[1]
+      local given = { txId = members.txId }
+      assert.equal("0xAB", assert(sim:respell(id, given)).txId)
+      given.txId = "the caller's table"
+      assert.same({ "0xAB", before.network }, { get(sim, house, "C4")[1].txId, get(sim, house, "C4")[1].network })
+      assert(sim:respell(id, members))
+      sim = purser.sim.restore(sim:snapshot())
+      sim:advance(HOUR)
+      local shown = get(sim, house, "C4", { coin = "USDT" })[1]
+      for name, text in pairs(members) do assert.equal(text, shown[name], variant .. " " .. name) end
+      assert.same({ 5, "5" }, { shown.status, free(sim, house, "USDT") })
+      assert(sim:respell(id))
+      assert.equal(before.txId, get(sim, house, "C4")[1].txId)
+      assert(sim:verify())
+    end
+  end)
+
+  it("is one that exists, and has members that are texts", function()
+    local sim, house = signed.family()
+    local id = assert(sim:deposit { account = house.uid, coin = "USDT", network = "TRX", amount = "5" }).id
+    assert.same({ nil, "there is no such deposit" }, { sim:respell("0", members) })
+    for wrong, says in pairs { [5] = "number", [{ status = "5" }] = "status", [{ txId = 5 }] = "txId" } do
+      local shown, message = sim:respell(id, wrong)
+      assert.is_nil(shown)
+      assert.matches(says, message)
+    end
+    assert.is_nil(sim.deposits.by_id[id].spelled)
+  end)
+end)
+
+describe("deposits of one transaction", function()
+  it("have its outputs behind the same hash, of one coin or of two", function()
+    local sim = purser.sim.new { seed = 2, variant = "live" }
+    local house = assert(sim:account { role = "main" })
+    for output, coin in ipairs { "USDT", "USDT", "TRX" } do
+      assert(sim:deposit { account = house.uid, coin = coin, network = "TRX", amount = "30",
+        tx_id = output == 1 and "ab" or "ab:" .. output - 1 })
+    end
+    local shown = {}
+    for _, record in ipairs(get(sim, house, "C4")) do shown[record.txId] = record.coin .. " " .. record.transHash end
+    assert.same({ ["ab:0"] = "USDT-TRX ab", ["ab:1"] = "USDT-TRX ab", ["ab:2"] = "TRX ab" }, shown)
   end)
 end)

@@ -35,10 +35,6 @@ local edits = {
     C4 = { { '00"', '00000000000000"' } },
     C5 = { { '"amount":"9"', '"amount":"9.000000000000000000"' }, { '"1"', '"1.000000000000000000"' } },
   },
-  { -- the output of a transaction
-    A10 = { { '"0xab:0"', '"0xab:0:0"' } }, A11 = { { '"0xab:0"', '"0xab:0:0"' } },
-    C4 = { { '"0xab:0"', '"0xab:0:0"' } },
-  },
 }
 
 local function apply(text, list)

@@ -177,9 +177,9 @@ end)
 
 describe("the options of a simulator", function()
   it("are the readings that are hardest on a client where nothing else is asked for", function()
-    assert.same({ repeated_ids = "execute", fee = "on_top", saved_addresses_only = false, max_sub_accounts = 30,
-      key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0, seed = 1, clock = "virtual",
-      record_requests = 100 }, purser.sim.new({}).options)
+    assert.same({ repeated_ids = "execute", fee = "on_top", saved_addresses_only = false,
+      shared_addresses = false, max_sub_accounts = 30, key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0,
+      seed = 1, clock = "virtual", record_requests = 100 }, purser.sim.new({}).options)
   end)
 
   it("are what is asked for, false and 0 included", function()

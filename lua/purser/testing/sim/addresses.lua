@@ -12,11 +12,14 @@ local rejection = require "purser.testing.sim.rejection"
 
 local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end
 
+-- Names the records of one form that may share an address: those with a memo, or else those of one account.
+local function shared_key(uid, form) return ("shared %s %s"):format(uid or "", form) end
+
 local M = { histories = {
   deposit_addresses = { keys = function(record)
     return owner_key(record.uid, record.coin, record.network),
       owner_key(record.address .. ":" .. (record.memo or ""), record.coin, record.network),
-      record.memo and "shared " .. record.form
+      shared_key(record.memo == nil and record.uid, record.form)
   end },
   saved_addresses = { keys = function(record) return record.uid end },
 } }
@@ -54,12 +57,16 @@ local function public(record)
 end
 
 --- Returns the deposit address of an account for a coin on a network, made at the first use or where a new address
---- `is_wanted`. A chain with memos has one address of the platform, and a memo for each account.
+--- `is_wanted`. A chain with memos has one address of the platform, and a memo for each account. With the option
+--- shared_addresses the coins and networks of an account have one address where its form is the same.
 function M.of_account(sim, account, network, is_wanted)
   local book = sim.deposit_addresses
   local known = book:of(owner_key(account.uid, network.coin, network.long))
   if known[1] and not is_wanted then return known[#known] end
-  local shared = network.memo and book:of("shared " .. network.form)[1]
+  local is_shared = network.memo or sim.options.shared_addresses
+  local alike = is_shared and book:of(shared_key(not network.memo and account.uid, network.form)) or {}
+  local shared = alike[#alike]
+  if shared and M.find(sim, network, shared.address) then shared = nil end -- a further address is wanted
   return book:add {
     uid = account.uid, coin = network.coin, network = network.long, form = network.form, time = sim:now(),
     address = shared and shared.address or draw(sim, network),

@@ -27,6 +27,7 @@ local calls = {
   { "freeze", "POST /sim/freeze", "account", "frozen" },
   { "hide", "POST /sim/hidden", "id", "hidden" }, { "fail_transfer", "POST /sim/failures", "transfer" },
   { "set_deposit", "POST /sim/states", "deposit", "status" },
+  { "respell", "POST /sim/spellings", "deposit", "members" },
   { "set_withdrawal", "POST /sim/states", "withdrawal", "status" },
   { "fault", "POST /sim/faults" }, { "disarm", "DELETE /sim/faults" }, { "faults", "GET /sim/faults", is_list = true },
   { "armed_faults", "GET /sim/armed-faults", is_list = true }, { "requests", "GET /sim/requests", is_list = true },

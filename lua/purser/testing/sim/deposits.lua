@@ -12,6 +12,7 @@ local history = require "purser.testing.sim.history"
 local coins = require "purser.testing.sim.coins"
 local ledger = require "purser.testing.sim.ledger"
 local option_schema = require "purser.client.util.option_schema"
+local plain = require "purser.testing.sim.plain"
 local prng = require "purser.testing.sim.prng"
 local states = require "purser.client.operations.states"
 
@@ -115,13 +116,17 @@ end
 
 --- Returns a deposit as histories show it.
 function M.public(record, sim)
-  return {
+  local hash = record.tx_id:gsub(":%d+$", "") -- the number of the output may stand behind it
+  local public = {
     amount = record.amount, coin = record.coin, network = record.network,
     netWork = coins.short_id(record.coin, record.network), status = record.status,
     address = record.address, addressTag = record.memo, txId = record.tx_id,
     unlockConfirm = ("%d"):format(record.needed), confirmTimes = ("%d"):format(confirmations(record, sim:now())),
-    insertTime = record.time, memo = record.memo, transHash = record.tx_id, updateTime = record.updated or record.time,
+    insertTime = record.time, memo = record.memo, transHash = hash, updateTime = record.updated or record.time,
+    spelled = record.spelled,
   }
+  for name, text in pairs(record.spelled or {}) do public[name] = text end
+  return public
 end
 
 --- Puts a deposit into a state (a number from 1 to 12, or a name) until the next such call, and the funds where the
@@ -141,6 +146,24 @@ function methods:set_deposit(id, status)
   if not self.deposits:change(record, { status = status, updated = self:now(), held = true }) then
     return nil, "the funds of the deposit were spent since"
   end
+  return M.public(record, self)
+end
+
+local spellings = { amount = "string", coin = "string", network = "string", address = "string", addressTag = "string",
+  memo = "string", txId = "string" }
+
+--- Shows these members of a deposit from now on exactly as given; without members, the deposit as before. Returns the
+--- deposit as histories show it.
+---@param id string|integer
+---@param members table<string, string>|nil  of amount, coin, network, address, addressTag, memo, txId
+---@return table|nil deposit, string|nil message
+function methods:respell(id, members)
+  local record = self.deposits.by_id[id]
+  if not record then return nil, "there is no such deposit" end
+  local wrong = members ~= nil and option_schema.text(members, spellings, "spelling")
+  if wrong then return nil, wrong end
+  self:run_due()
+  record.spelled = members and next(members) and plain.copy(members) or nil
   return M.public(record, self)
 end
 

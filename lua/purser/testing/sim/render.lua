@@ -72,7 +72,9 @@ function kinds.coin(value, record, is_live)
   return encode(entry and entry.networks[2] and value .. "-" .. record.netWork or value)
 end
 
-function kinds.output(value, _, is_live) return encode(is_live and value .. ":0" or value) end
+function kinds.output(value, _, is_live)
+  return encode(is_live and not value:find ":%d+$" and value .. ":0" or value)
+end
 
 -- The live service joins the memo to the address of A8 and A9, and leaves the member `memo` empty.
 local function joins_memo(record, is_live) return is_live and record.memo and record.memo ~= "" end
@@ -89,6 +91,7 @@ local write_records -- a record may hold records
 local function write_value(member, record, is_live)
   local value = record[member.canonical]
   if value == nil then return (member.nullable or is_live and member.kind ~= "records") and "null" or nil end
+  if record.spelled and record.spelled[member.canonical] then return encode(value) end
   if member.kind == "records" then return write_records(member.members, value, is_live) end
   if member.kind ~= "texts" then return kinds[member.kind](value, record, is_live) end
   local items = {}

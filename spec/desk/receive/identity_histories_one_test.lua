@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: MIT
+-- make test-all: 80 s on luajit
+-- A third of two thousand histories over the product, at services that are odd in one thing.
+
+local files = require "files"
+local histories = require "receive_histories"
+
+describe("Deposits in 667 histories that are one", function()
+  teardown(files.remove_kept)
+
+  it("are credited once, to whom they are for", function() histories.hold("one", {}) end)
+end)
