@@ -86,6 +86,34 @@ describe("the file of a rate limit", function()
     assert.matches("no file can be made in the folder", err.message, 1, true)
   end)
 
+  it("goes to one process twice in a row at most while another waits, and nobody rests for the idle", function()
+    local sleep_ms, monotonic_ms, now = core.sleep_ms, core.monotonic_ms, core.monotonic_ms()
+    finally(function() core.sleep_ms, core.monotonic_ms = sleep_ms, monotonic_ms end)
+    core.monotonic_ms = function() return now end
+    local one, other = database_store.new { sqlite = folder .. "/turns.db" },
+      database_store.new { sqlite = folder .. "/turns.db" }
+    local order, rests = {}, 0
+    local function count(store, word)
+      assert(store:transact({ "ip" }, function(kv)
+        kv.put("ip", { { word } }, 1000)
+        return true
+      end))
+      order[#order + 1] = word
+    end
+    core.sleep_ms = function()
+      rests = rests + 1
+      if rests <= 3 then count(other, "other") end
+    end
+    count(other, "other")
+    for _ = 1, 5 do count(one, "one") end
+    assert.equal("other one other one one other one one", table.concat(order, " "))
+    now, rests = now + 101, 0
+    for _ = 1, 3 do count(one, "one") end
+    assert.equal(0, rests)
+    one:close()
+    other:close()
+  end)
+
   it("holds every pool after a restart of a machine that does not name its runs", function()
     local path = folder .. "/restart.db"
     local store = database_store.new { sqlite = path }

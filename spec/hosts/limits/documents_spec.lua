@@ -49,6 +49,18 @@ describe("a document", function()
   end)
 end)
 
+describe("a rest before the next try", function()
+  it("gets shorter, so that who has waited for longer tries more often", function()
+    for try, most in pairs { [1] = 16, [4] = 4, [8] = 2, [1000] = 2 } do
+      local seen = {}
+      for _ = 1, 400 do seen[documents.rest_ms(try)] = true end
+      local list = {}
+      for ms = 1, most do list[ms] = true end
+      assert.same(list, seen)
+    end
+  end)
+end)
+
 describe("a store that keeps texts", function()
   -- As the stores of this folder, in a table.
   local function text_store(clock)

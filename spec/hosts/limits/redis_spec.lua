@@ -180,6 +180,75 @@ describe("a connection that is lost", function()
     assert(limit:acquire(row, "key", error))
     assert.equal(30, limit:status()[1].used)
   end)
+
+  it("does not keep others from their turn: the turn of a process that does not come ends", function()
+    local limit, fake = simulated()
+    local other = purser.rate_limit { store = { redis = {} }, pools = POOLS }
+    local start, runs, rests = fake.clock(), 0, 0
+    fake.clock = function() return start + 21 * rests end
+    core.sleep_ms = function() rests = rests + 1 end
+    function fake.fate()
+      runs = runs + 1
+      if runs == 2 then fake.hash.version = "another's" end
+      if runs ~= 3 then return end
+      fake.fate = nil -- the turn is this call's, and the next one is of another process
+      assert(other:acquire(row, "key", error))
+      assert.equal(1, rests)
+    end
+    assert(limit:acquire(row, "key", error))
+    assert.same({ 1, 30 }, { rests, limit:status()[1].used })
+  end)
+end)
+
+describe("processes that ask all the time", function()
+  local PROCESSES, WRITES = 16, 1600
+
+  -- Runs each process up to its next question to the server or rest; the one whose time is next goes on.
+  local function run(processes, go_on)
+    local time = 0
+    while go_on(time) do
+      local first = processes[1]
+      for _, process in ipairs(processes) do
+        if process.at < first.at then first = process end
+      end
+      time = first.at
+      local ok, ms = coroutine.resume(first.thread)
+      assert(ok, ms)
+      first.at = time + ms
+    end
+  end
+
+  it("get the server about as often as each other", function()
+    math.randomseed(7)
+    local processes, total, time = {}, 0, 0
+    local fake = simulated_redis.start(function() return 1700000000000 + math.floor(time) end)
+    finally(fake.stop)
+    function fake.fate() coroutine.yield(0.05 + math.random() / 10) end
+    core.sleep_ms = function(ms) coroutine.yield(ms) end
+    for i = 1, PROCESSES do
+      local process = { at = i / 1000, writes = 0 }
+      process.thread = coroutine.create(function()
+        local member = assert(redis.new { redis = {} })
+        while true do
+          assert(member:transact({ "ip" }, function(kv)
+            kv.put("ip", { { i } }, 1000)
+            return true
+          end, 1e9))
+          process.writes, total = process.writes + 1, total + 1
+        end
+      end)
+      processes[i] = process
+    end
+    run(processes, function(now)
+      time = now
+      return total < WRITES
+    end)
+    local least, most = WRITES, 0
+    for _, process in ipairs(processes) do
+      least, most = math.min(least, process.writes), math.max(most, process.writes)
+    end
+    assert(most <= 3 * least, ("least %d, most %d"):format(least, most))
+  end)
 end)
 
 describe("a server that is no Redis", function()

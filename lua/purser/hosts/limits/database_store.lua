@@ -16,6 +16,7 @@ Store.__index = Store
 local M = {}
 
 local CLOCK = "clock"
+local LATELY_MS = 100 -- so long after a write of another process it may be waiting
 
 local create = "CREATE TABLE IF NOT EXISTS purser_rate_limit (name TEXT PRIMARY KEY, document TEXT NOT NULL)"
 local upsert = "INSERT INTO purser_rate_limit (name, document) VALUES ($1, $2) "
@@ -84,10 +85,22 @@ local function within(self, tx, names, fn)
   return results
 end
 
+-- Lets others go first where this process wrote last, and another one wrote lately: it would get the lock each time,
+-- as it alone need not wake up. SQLite's version of the data changes as others write.
+local function yield(self)
+  if self.kind ~= "sqlite" then return end
+  local rows, now = self.db:rows "PRAGMA data_version", core.monotonic_ms()
+  local version = rows and rows[1].data_version
+  if version ~= self.version then self.version, self.others_at = version, now
+  elseif now - self.others_at <= LATELY_MS then core.sleep_ms(1) end
+end
+
 function Store:transact(names, fn)
   local ok, message = open(self)
   if not ok then return nil, message end
   local results
+  self.tries = 0
+  yield(self)
   results, message = self.db:transaction(function(tx) return within(self, tx, names, fn) end)
   if not results then return nil, message end
   return results[1], results[2], results[3], results[4], results[5]
@@ -107,11 +120,18 @@ end
 ---@param options table  { sqlite = path } or { postgresql = {...} }, namespace
 function M.new(options)
   local namespace = (options.namespace or "purser") .. " "
-  return setmetatable({
+  local self = setmetatable({
     kind = options.sqlite and "sqlite" or "postgresql", namespace = namespace, lock = lock_number(namespace),
+    tries = 0, others_at = -math.huge,
     options = { sqlite = options.sqlite, postgresql = options.postgresql, lock_timeout_ms = options.timeout_ms or 5000,
       relaxed = true },
   }, Store)
+  -- SQLite's own rests grow: who came late would be served first
+  function self.options.sleep()
+    self.tries = self.tries + 1
+    core.sleep_ms(documents.rest_ms(self.tries))
+  end
+  return self
 end
 
 return M

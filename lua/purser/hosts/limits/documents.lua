@@ -51,4 +51,11 @@ function M.run(fn, read, now, run, may_forget)
   return results, put
 end
 
+--- Returns how long a process rests before its next try, at random: who has waited for longer tries more often.
+---@param try integer
+---@return integer ms
+function M.rest_ms(try)
+  return math.random(1, math.max(2, math.floor(16 / try)))
+end
+
 return M

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The store in Redis. All documents of a namespace are fields of one hash, which Redis keeps or loses as a whole. A
 -- process reads what it needs with the version and the server's time, decides, and writes in one script that looks
--- whether the version is still that one; where it is not, the script returns what is there now, for the next try.
+-- whether the version is still that one; where it is not, the script returns what is there now, for the next try. The
+-- next change is then that process's turn: the others rest, so that no process keeps them from the store.
 --
 -- A server that was restarted, or has lost the hash, may have lost what was counted: it holds every pool for one
 -- window. Its first use ever looks the same, and waits as long.
@@ -31,17 +32,22 @@ local rules = { host = "string", port = { 1, 65535 }, path = "string", username 
 
 -- KEYS: the hash. ARGV: the version that was read, the one to write, the time of the decision (0 for a read), how many
 -- names there are, the names, then each name that is written and its text. What was decided too long ago counts too
--- early.
+-- early. A turn is of a version: the next write ends the turn, or 20 ms do.
 local SCRIPT = [[
   local time, names = redis.call("TIME"), tonumber(ARGV[4])
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local version = redis.call("HGET", KEYS[1], "version") or ""
+  local owner, before, ends = (redis.call("HGET", KEYS[1], "next-turn") or ""):match "^(%S+) (%S*) (%d+)$"
+  local is_taken = owner and before == version and owner ~= ARGV[2] and ends - now > 0 and ends - now <= 20
   local age = now - ARGV[3]
-  if ARGV[3] ~= "0" and version == ARGV[1] and age >= 0 and age <= 50 then
-    redis.call("HSET", KEYS[1], "version", ARGV[2], unpack(ARGV, 5 + names))
-    return { 1 }
+  if ARGV[3] ~= "0" and not is_taken then
+    if version == ARGV[1] and age >= 0 and age <= 50 then
+      redis.call("HSET", KEYS[1], "version", ARGV[2], unpack(ARGV, 5 + names))
+      return { 1 }
+    end
+    redis.call("HSET", KEYS[1], "next-turn", ARGV[2] .. " " .. version .. (" %d"):format(now + 20))
   end
-  return { 0, now, version, redis.call("HMGET", KEYS[1], unpack(ARGV, 5, 4 + names)) }
+  return { 0, now, version, redis.call("HMGET", KEYS[1], unpack(ARGV, 5, 4 + names)), is_taken and 1 or 0 }
 ]]
 
 local NO_SENSE = "its answer makes no sense"
@@ -81,8 +87,8 @@ local function connect(self)
   return connection
 end
 
--- Runs the script. Returns "written"; or "read" and { now =, version =, texts = }; or nil, a message, and whether the
--- connection was lost, so that nobody knows what was done.
+-- Runs the script. Returns "written"; or "read" and { now =, version =, texts =, is_taken = }; or nil, a message, and
+-- whether the connection was lost, so that nobody knows what was done.
 local function run_script(self, names, version, token, decided, put)
   local connection, why = connect(self)
   if not connection then return nil, why end
@@ -109,7 +115,7 @@ local function run_script(self, names, version, token, decided, put)
   if not is_read then return "written" end
   local texts = {}
   for i, name in ipairs(names) do texts[name] = type(reply[4][i]) == "string" and reply[4][i] or nil end
-  return "read", { now = reply[2], version = reply[3], texts = texts }
+  return "read", { now = reply[2], version = reply[3], texts = texts, is_taken = reply[5] == 1 }
 end
 
 -- A kept connection may have been closed since it was used.
@@ -122,9 +128,7 @@ end
 
 -- Writes what was decided on `state`. Returns true; or false and what is there now; or nil and a message. A reply that
 -- was lost is made up for by the version: it says whether the script ran.
-local function write(self, names, state, put)
-  local token = core.random_token(16)
-  if not token then return nil, "there are no random bytes" end
+local function write(self, names, state, put, token)
   local how, now, lost = run_script(self, names, state.version, token, state.now, put)
   if how then return how == "written", now end
   local why = now
@@ -134,26 +138,37 @@ local function write(self, names, state, put)
   return nil, why
 end
 
--- Others were faster: each process waits for a time of its own.
 local function rest(try)
-  local ms = math.random(0, 2 ^ math.min(try, 6))
+  local ms = documents.rest_ms(try)
   if not (ngx and ngx.sleep and pcall(ngx.sleep, ms / 1000)) then core.sleep_ms(ms) end
 end
 
+-- Decides on `state`. Returns the list of results; or false and what is there now; or nil and a message.
+local function decide(self, names, state, fn, token)
+  if state.is_taken then return false, state end
+  local results, put = documents.run(fn, function(name) return state.texts[name] end, state.now, self.run, true)
+  if not results or not next(put) then return results, put end
+  local written, now = write(self, names, state, put, token)
+  if written then return results end
+  return written, now
+end
+
 function Store:transact(names, fn, patience_ms)
+  local token = core.random_token(16)
+  if not token then return nil, "there are no random bytes" end
   local state, why = read(self, names)
   local ends, try = core.monotonic_ms() + patience_ms, 0
   while state do
-    local results, put = documents.run(fn, function(name) return state.texts[name] end, state.now, self.run, true)
-    if not results then return nil, put end
-    local written, now = true, nil
-    if next(put) then written, now = write(self, names, state, put) end
-    if written then return results[1], results[2], results[3], results[4], results[5] end
-    if written == nil then return nil, now end
+    local results, now = decide(self, names, state, fn, token)
+    if results then return results[1], results[2], results[3], results[4], results[5] end
+    if results == nil then return nil, now end
     try = try + 1
     if core.monotonic_ms() >= ends and try > 8 then return nil, "others change it without a pause" end
-    if try > 1 then rest(try) end
-    state, why = now, nil
+    state = now
+    if now.is_taken then
+      rest(try)
+      state, why = read(self, names)
+    end
   end
   return nil, why
 end
