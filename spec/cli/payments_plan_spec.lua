@@ -51,6 +51,20 @@ describe("a plan as text", function()
     assert.is_nil(text:find("covered", 1, true))
   end)
 
+  it("has no sum of amounts that cannot be read, and no negative amount lowers a sum", function()
+    local list = {}
+    for i, amount in ipairs { "abc", "-5", "20" } do
+      list[i] = payment("k" .. i, "wallet.withdraw", { coin = "USDT", amount = amount, address = TRON })
+      list[i].problems = i < 3 and { "the amount is wrong" } or {}
+    end
+    local plan = plan_of(list)
+    assert.same({ 1, 1, "20" }, { #plan.totals, plan.totals[1].count, tostring(plan.totals[1].amount) })
+    local text = payments_plan.show(plan, "june", command)
+    assert.matches("f.csv: 3 payments, 2 with errors\n", text)
+    assert.is_nil(text:find("sum", 1, true))
+    assert.same({}, plans.totals { list[1], list[2] })
+  end)
+
   it("of 500 fits a screen: sums, the 10 largest, equal texts as one", function()
     local list = {}
     for i = 1, 500 do

@@ -181,11 +181,11 @@ local function source_of(payment)
   return payment.row.group ~= "wallet" and payment.params.fromAccount or ""
 end
 
---- Sums payments by payer and asset.
+--- Sums payments by payer and asset. What has problems is not sent, and lowers or raises no sum.
 function M.totals(payments)
   local list, by_key = {}, {}
   for _, payment in ipairs(payments) do
-    if payment.row then
+    if payment.row and not (payment.problems and payment.problems[1]) then
       local source, asset = source_of(payment), asset_of(payment)
       local account_type = payment.params.fromAccountType or "SPOT"
       local key = table.concat({ source, account_type, asset }, "\n")
@@ -369,7 +369,7 @@ function M.plan(client, payments, options)
   for _, section in ipairs { "send", "held", "refused", "made" } do
     for _, entry in ipairs(view[section]) do
       local payment = by_key[entry.key] or entry
-      entry.row, entry.fee, entry.line = payment.row, payment.fee, payment.line
+      entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
       known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
     end
   end
