@@ -176,10 +176,10 @@ end
 --- has a line of its own, and each of the first payments the commands that end it.
 ---@param state string
 ---@param payments table[]  each with `key` and `message`
----@param command fun(...: string): string  a command of payouts for this queue
+---@param command (fun(...: string): string)|nil  a command of payouts for this queue; nil: no commands are printed
 ---@return string[]
 function M.outcomes(state, payments, command)
-  local lines, shown, is_open = {}, 0, state == "undecided"
+  local lines, shown, is_open = {}, 0, command ~= nil and state == "undecided"
   for _, group in ipairs(groups_of(payments, function(payment) return { payment.message or "" } end, is_open)) do
     local name = group[2] and ("%d payments%s"):format(#group, group.differs and ", such as" or ", the first")
     if shown < SHOWN then

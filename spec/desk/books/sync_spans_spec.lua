@@ -70,7 +70,7 @@ describe("A list of the books", function()
   end
 
   it("is read first as far back as the service shows, or the user says, then from where it was read to", function()
-    assert.same({ true, { { "walk", -90 * DAY + 5 * MINUTE, 0 } }, { changes = 0 } }, { read() })
+    assert.same({ true, { { "walk", -90 * DAY + 5 * MINUTE, 0 } }, { changes = 0, is_read = true } }, { read() })
     assert.same({ owner = "Main", list = "deposit", read_to = ("%d"):format(START),
       read_from = ("%d"):format(START - 90 * DAY + 5 * MINUTE) }, source())
     assert.same({ { "walk", -WEEK, 0 } }, select(2, read(MINUTE)))

@@ -43,8 +43,10 @@ local function run(self, text)
     :format(self.limit_ms / 1000, command:gsub("'", "'\\''"), command))
   os.remove(path)
   if first == true or first == 0 then return true end
-  if (status or first) == 124 then return nil, ("the command took more than %g s"):format(self.limit_ms / 1000) end
-  return nil, ("the command ended with status %s"):format(tostring(status or first))
+  local code = status or first
+  if not status and first >= 256 then code = math.floor(first / 256) end -- Lua 5.1 gives the status of wait()
+  if code == 124 then return nil, ("the command took more than %g s"):format(self.limit_ms / 1000) end
+  return nil, ("the command ended with status %s"):format(code)
 end
 
 -- Returns the text of a signature's head for a body that is sent at a time (epoch s).

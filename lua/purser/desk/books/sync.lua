@@ -89,7 +89,8 @@ local function one_answer(list, params)
   local answer, err = list.client:call(list.operation, params)
   local records = answer and (answer.rows or answer.data or list.is_lone and { answer } or answer)
   local total = answer and tonumber(answer.total or answer.totalRecords)
-  if not records or total and total > #records then return nil, err end
+  if not records then return nil, err end
+  if total and total > #records then return nil, "the answer shows but a part of the list" end
   return records
 end
 

@@ -308,7 +308,9 @@ end
 -- to a new journal, which would know of no call that was made.
 local function hint_of(message)
   if message:find("connection", 1, true) then return nil end -- the database was not even seen
-  if message:find("disk ", 1, true) then return "make room on the disk of this journal, and run this again" end
+  if message:find("disk is full", 1, true) or message:find("disk I/O", 1, true) then
+    return "make room on the disk of this journal, and run this again"
+  end
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/write/journal.md); what was open is in the service's histories"
   end
