@@ -274,9 +274,9 @@ return function(count)
   for seed = first, first + count - 1 do
     at.begin()
     assert(at.journal.db:rows "PRAGMA synchronous = OFF")
-    local ok, problem = xpcall(history, function(raised)
+    local ok, problem = xpcall(function() history(seed) end, function(raised)
       return type(raised) == "table" and (raised.message or tostring(raised)) .. debug.traceback("", 2) or raised
-    end, seed)
+    end)
     at.finish()
     if not ok then
       runs.leave = leave

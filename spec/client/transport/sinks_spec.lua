@@ -9,7 +9,7 @@ local own = require("stage").new(nil, { good = { alt = "IP:127.0.0.1" }, other =
 
 local LUA = os.getenv "LUA" or "lua5.4"
 local SECRET = "one that both know"
-local folder, pids = nil, {}
+local folder, pids, pipes = nil, {}, {}
 
 setup(function() folder = files.folder() end)
 teardown(function()
@@ -22,6 +22,7 @@ local function receiver(statuses)
   local path = ("%s/requests%d"):format(folder, #pids)
   local pipe = assert(io.popen(("echo $$; exec %s spec/support/webhook.lua %s %s"):format(LUA, path, statuses or "")))
   pids[#pids + 1] = pipe:read "*l"
+  pipes[#pipes + 1] = pipe -- a pipe that is collected waits for the end of its program
   return pipe:read "*l", path
 end
 
