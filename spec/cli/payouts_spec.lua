@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- `purser payouts`: a list of payments from the shell, each made once, also when the command is killed.
--- make test: 12 s, waits
+-- make test: 25 s, waits
 
 local command = require "command"
 local core = require "purser.core"
