@@ -41,7 +41,7 @@
       if (!found) return 0;
       score += found;
     }
-    return /\/(reference|contributing)\//.test(section.path) ? score / 2 : score; // written for fewer readers
+    return /\/(reference|contributing)\/|CHANGELOG|CONTRIBUTING/.test(section.path) ? score / 2 : score; // written for fewer readers
   };
   const excerpt = (section, words) => {
     const first = Math.min(...words.map((word) => section.at.text.indexOf(word.text)).filter((at) => at >= 0));
