@@ -10,6 +10,19 @@ function M.temporary(text)
   return path
 end
 
+--- The path of a new file where writing waits for no disk, if the machine has a file system in memory: for journals
+--- of a few pages, whose test writes many.
+function M.path_in_memory()
+  local path = os.tmpname()
+  os.remove(path)
+  local in_memory = path:gsub("^.*/", "/dev/shm/")
+  local file = io.open(in_memory, "w")
+  if not file then return path end
+  file:close()
+  os.remove(in_memory)
+  return in_memory
+end
+
 local kept = {}
 
 --- Has a file removed when the test ends: `after_each(files.remove_kept)`. Returns its path.

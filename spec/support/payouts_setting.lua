@@ -89,8 +89,7 @@ end
 ---@param options { balance: string?, key_days: integer?, clock: string? }|nil
 function M.begin(options)
   options = options or {}
-  M.path = os.tmpname()
-  os.remove(M.path)
+  M.path = files.path_in_memory()
   -- an id that was used before is executed once more, so the service prevents nothing
   M.sim, M.account = simulated.broker({ seed = 5, repeated_ids = "execute", key_days = options.key_days,
     clock = options.clock }, { balances = { USDT = options.balance or "100000" }, futures_balances = { USDT = "10" } })

@@ -87,7 +87,7 @@ end
 
 local function payouts_of(of, queue)
   return at.payouts_with { client = of.client, worker = of.name, queue = queue, history_check = "never",
-    concurrency = 2, attempts = 3 }
+    lease_ms = 1000, concurrency = 2, attempts = 3 } -- a second is what waits for a killed worker beside another
 end
 
 -- Says what is wrong with what a run sent, beside what its plan showed.
@@ -265,15 +265,16 @@ end
 
 --- Runs so many histories. Raises what is wrong in one of them.
 ---@param count integer
-return function(count)
+---@param first integer|nil    the first one's seed. Default: 1
+return function(count, first)
   count = tonumber(os.getenv "PURSER_HISTORIES") or count
-  local first, leave = tonumber(os.getenv "PURSER_SEED") or 1, runs.leave
+  local leave = runs.leave
+  first = tonumber(os.getenv "PURSER_SEED") or first or 1
   runs.leave = function(self, number) -- a killed process signs off from nothing
     if not world.killed[self.worker] then return leave(self, number) end
   end
   for seed = first, first + count - 1 do
     at.begin()
-    assert(at.journal.db:rows "PRAGMA synchronous = OFF")
     local ok, problem = xpcall(function() history(seed) end, function(raised)
       return type(raised) == "table" and (raised.message or tostring(raised)) .. debug.traceback("", 2) or raised
     end)
