@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Two accounts of one machine, as docs/desk/approvals.md has them: `daemon` makes the list and pays, `nobody` approves.
 -- Only root can act for both, so without root it says so. No account is made.
--- make test-all: 60 s, waits
+-- make test-all: 60 s, waits, on lua5.4
 
 local files = require "files"
 local json = require "purser.json"

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A payer that dies (kill -9) right before or after any of its commits, from adding a signed plan to the last payment,
 -- pays each row once when it is started again.
--- make test-all: 120 s, waits
+-- make test-all: 120 s, waits, on lua5.4
 
 local files = require "files"
 local plan_text = require "purser.desk.approvals.plan_text"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- A withdrawal, or a stricter policy, against sending in another process: what committed first holds.
--- make test-all: 60 s, waits
+-- make test-all: 60 s, waits, on lua5.4
 
 local eventually = require "eventually"
 local core = require "purser.core"

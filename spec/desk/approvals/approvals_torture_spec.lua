@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The torture under a policy: workers are killed, the service answers badly, and all that was paid stands in a plan
 -- whose signatures `ssh-keygen -Y verify` accepts.
--- make test-all: 120 s, waits
+-- make test-all: 120 s, waits, on lua5.4
 
 local files = require "files"
 local plan_text = require "purser.desk.approvals.plan_text"
