@@ -53,7 +53,8 @@ local function amount_of(text, mark, separator)
   local plain = whole:gsub(thousands, "")
   local first, groups = whole:match("^%-?(%d+)(.*)$")
   local has_groups = groups and groups ~= ""
-  if not first or has_groups and (#first > 3 or groups:gsub(thousands .. "%d%d%d", "") ~= "") then
+  -- no thousands begin with 0: 0.123 has a single reading, which is not that of the mark
+  if not first or has_groups and (not first:find "^[1-9]%d?%d?$" or groups:gsub(thousands .. "%d%d%d", "") ~= "") then
     return nil, ("the amount %s does not fit --decimal %s"):format(text, mark)
   end
   return plain .. (rest and "." .. rest or "")

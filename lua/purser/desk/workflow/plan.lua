@@ -295,6 +295,8 @@ local function take_amount(plan, given)
       or ("the amount %s is no exact decimal; pass a text"):format(tostring(given.amount)))
   elseif amount:sign() <= 0 then
     problem(plan, "the amount %s is not positive", tostring(amount))
+  elseif tostring(given.amount):find "^0%d" then -- as the operation says: marks of another country may be lost
+    problem(plan, "the amount %s begins with 0 and another digit", tostring(given.amount))
   else
     return amount
   end
