@@ -235,9 +235,8 @@ function M.add_balances(client, totals)
       total.balance, total.unread = known[total.source](total.asset)
     end
     local balance = total.balance and decimal.shown(total.balance)
-    if total.balance and not balance then -- it covers nothing
-      total.balance, total.unread = nil, ('it is shown as "%s"'):format(tostring(total.balance))
-    end
+    local odd = total.balance and not balance and ('it is shown as "%s"'):format(tostring(total.balance))
+    if odd then total.balance, total.unread = nil, odd end -- it covers nothing
     total.is_short = balance and balance:compare(total.amount + total.fees) < 0 or false
   end
 end
