@@ -33,7 +33,7 @@ end
 -- The longest texts of the service in an error.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
--- What stands next to these names in a repeated request signs other requests, in whatever coding it is repeated.
+-- Names of what signs a request, or others: a page may repeat them in any coding.
 local SECRETS, NEXT, LONG = { "signature", "password", "apikey" }, 12, ("%w"):rep(16)
 
 local function hide_secrets(text)

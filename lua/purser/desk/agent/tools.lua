@@ -205,11 +205,10 @@ end
 -- Returns what an operation does, whichever group has it: three operations withdraw, and two transfer.
 local function kind_of(operation) return is_withdrawal[operation] and "withdraw" or operation:match "[^.]*$" end
 
--- The operations have two names for a network, and know the contract of a coin: neither makes of one payment two.
+-- Operations have two names for a network, and know a coin's contract.
 local MAY_DIFFER = { network = true, netWork = true, contractAddress = true }
 
---- Tells whether two payments move the same to the same place, whatever id they carry, and by whichever operation.
---- Amounts compare by value.
+--- Tells whether two payments move the same to the same place, by whatever id and operation. Amounts compare by value.
 ---@return boolean
 function M.is_equal(params, others, operation, other)
   if kind_of(operation) ~= kind_of(other) then return false end
@@ -218,8 +217,8 @@ function M.is_equal(params, others, operation, other)
   end
   for _, pair in ipairs { { params, others }, { others, params } } do
     for name, value in pairs(pair[1]) do
-      local may_differ = MAY_DIFFER[name] and (operation ~= other or pair[2][name] == nil)
-      local is_compared = not NEVER[name] and name ~= "remark" and not may_differ
+      local is_compared = not NEVER[name] and name ~= "remark"
+        and not (MAY_DIFFER[name] and (operation ~= other or pair[2][name] == nil))
       if is_compared and shown(name, value) ~= shown(name, pair[2][name] or "") then return false end
     end
   end

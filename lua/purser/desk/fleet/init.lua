@@ -266,10 +266,8 @@ local function execute(self, list)
 end
 
 local function text_of(plan)
-  local lines = {}
-  for i, step in ipairs(plan.steps) do
-    lines[i] = table.concat({ step.what, step.account, step.note or "", step.apiKey or "", step.why or "" }, "\n")
-  end
+  local lines = { tostring(plan) }
+  for i, step in ipairs(plan.steps) do lines[i + 1] = step.apiKey or "" end
   return table.concat(lines, "\n")
 end
 
@@ -281,8 +279,7 @@ function Fleet:apply(shown)
   local plan, err = self:plan()
   if not plan then return nil, err end
   if shown and text_of(shown) ~= text_of(plan) then
-    return nil, failure("not_sent", nil, "other steps are due than were shown; nothing was done",
-      "look at the plan of now")
+    return nil, failure("not_sent", nil, "other steps are due than were shown; nothing was done", "plan it again")
   end
   return execute(self, plan.steps)
 end
