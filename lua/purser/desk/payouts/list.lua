@@ -51,8 +51,7 @@ local function amount_of(text, mark, separator)
   local whole, rest = text:match("^(%-?[%d.,]-)" .. point .. "(%d+)$")
   whole = whole or text
   local first, groups = whole:match("^%-?(%d+)(.*)$")
-  local has_groups = groups and groups ~= ""
-  -- no thousands begin with 0: 0.123 has a single reading, which is not that of the mark
+  local has_groups = groups and groups ~= "" -- of thousands, which do not begin with 0: 0.123 has one reading
   if not first or has_groups and (not first:find "^[1-9]%d?%d?$" or groups:gsub(thousands .. "%d%d%d", "") ~= "") then
     return nil, ("the amount %s does not fit --decimal %s"):format(text, mark)
   end
