@@ -29,6 +29,17 @@ describe("the keys", function()
     assert.is_nil((out .. err):find("innersecret", 1, true))
   end)
 
+  it("of the environment are in no child's environment", function()
+    local shown = private ""
+    local path = private("credentials_command = { tr '\\0' '\\n' < /proc/self/environ; env; } >" .. shown
+      .. "; echo api_key = k; echo secret_key = s\n")
+    local code, _, err = command.process({ "wallet", "coins", "--dry-run", "--credentials", path, "--base-url", SIM },
+      { PURSER_API_KEY = "mx0inherited", PURSER_SECRET_KEY = "inheritedsecret", PURSER_ACCOUNT = "treasury" })
+    assert.equal(0, code, err)
+    assert.matches("PURSER_ACCOUNT=treasury", files.read(shown), 1, true)
+    assert.is_nil(files.read(shown):find("inherited", 1, true))
+  end)
+
   it("of a credentials_command are of that command alone, which must succeed and name no other command", function()
     local inner = private("api_key = k\nsecret_key = innersecret\nbase_url = " .. SIM .. "\n")
     local command_line = "credentials_command = cat " .. inner .. "\n"

@@ -76,9 +76,10 @@ describe("purser wallet withdraw", function()
   it("asks with network, fee, amount that arrives, account, key, service and the address in full", function()
     local before = sent()
     local code, shown = at.on_terminal("no\n", "wallet", "withdraw", "--coin", "USDT", "--netWork", "trc20",
-      "--address", TRON, "--amount", "20")
+      "--address", TRON, "--amount", "20", "--extra", "includeFee=true")
     assert.equal(2, code)
-    for _, text in ipairs { "This moves money at " .. at.url .. ":\n", "| " .. at.url .. " (from ",
+    for _, text in ipairs { "  extra            | includeFee = true\n",
+      "This moves money at " .. at.url .. ":\n", "| " .. at.url .. " (from ",
       "| treasury\n", "| " .. TRON .. "\n", "| TRX (Tron(TRC20))\n",
       "| 1 USDT, assumed to come on top; with the amount 21\n",
       "| 20 USDT; 19 if the service takes the fee", "| 10 to 10000000, in steps of 0.000001\n",

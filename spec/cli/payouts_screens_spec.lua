@@ -226,4 +226,25 @@ Type yes for 1 payment, 20 USDT (21 with fees):
       assert.equal(case[3], text)
     end)
   end
+
+  it("shows all that says who is paid: the memo, and the kind and the area of a number", function()
+    local list = {
+      { "wallet.withdraw", { coin = "XRP", network = "XRP", address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh",
+        amount = "20", memo = "1234567" } },
+      { "wallet.withdraw", { coin = "XRP", network = "XRP", address = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh",
+        amount = "21", memo = "7654321" } },
+      { "wallet.internal_transfer", { toAccountType = "MOBILE", toAccount = "13800000", areaCode = "86",
+        asset = "USDT", amount = "22" } },
+      { "wallet.internal_transfer", { toAccountType = "UID", toAccount = "13800000", asset = "USDT", amount = "23" } },
+    }
+    for i, each in ipairs(list) do list[i] = { key = "k" .. i, operation = each[1], params = each[2] } end
+    local plan = assert(payouts:plan { payments = list })
+    assert.same({ 0, 4 }, { plan.bad, #plan.send })
+    for i, who in ipairs { "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh memo 1234567",
+      "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh memo 7654321", "13800000 MOBILE area 86", "13800000 UID" } do
+      assert.is_truthy(screen(plan):gsub("%s+", " "):find(who, 1, true), screen(plan))
+      assert.equal(("%d %s to %s"):format(19 + i, i < 3 and "XRP" or "USDT", who), payments_plan.pays(plan.send[i]))
+    end
+    assert.same({ "1234567", "7654321" }, { payments_plan.records(plan)[1].memo, payments_plan.records(plan)[2].memo })
+  end)
 end)

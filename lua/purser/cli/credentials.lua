@@ -17,10 +17,14 @@ function M.variable(name)
   return value ~= "" and value or nil
 end
 
-local taken, why_not -- the secret of the environment, or why there is none
+local own_key -- the API key of the environment
+local taken, why_not -- its secret, or why there is none
 
---- Takes the secret key out of the environment, wherever the keys come from: no child process inherits it.
+--- Takes key and secret out of the environment, wherever the keys come from: no child process inherits them.
 function M.take_secret()
+  own_key = M.variable "PURSER_API_KEY" or own_key
+  local held = core.take_secret "PURSER_API_KEY"
+  if held then held:close() end
   local secret, message, is_unset = core.take_secret "PURSER_SECRET_KEY"
   if is_unset then message = "PURSER_SECRET_KEY is not set" end
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
@@ -79,11 +83,10 @@ local function from_account(name)
 end
 
 local function from_variables()
-  local api_key = M.variable "PURSER_API_KEY"
-  if api_key and taken then
-    return { api_key = api_key, secret = taken, source = "PURSER_API_KEY and PURSER_SECRET_KEY" }
+  if own_key and taken then
+    return { api_key = own_key, secret = taken, source = "PURSER_API_KEY and PURSER_SECRET_KEY" }
   end
-  local missing = not api_key and not taken and "no keys" or not api_key and "PURSER_API_KEY is not set" or why_not
+  local missing = not own_key and not taken and "no keys" or not own_key and "PURSER_API_KEY is not set" or why_not
   return nil, missing .. ": name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or keep a key "
     .. "with `purser login`"
 end
@@ -93,7 +96,7 @@ end
 local function from_environment()
   local path, folder, keys, message = M.variable "PURSER_CREDENTIALS", M.variable "CREDENTIALS_DIRECTORY", nil, nil
   if path then keys, message = key_file.read(path)
-  elseif M.variable "PURSER_API_KEY" or taken then keys, message = from_variables()
+  elseif own_key or taken then keys, message = from_variables()
   elseif folder and (is_missing(folder) or not is_missing(folder .. "/purser")) then -- LoadCredential=purser:/path
     keys, message = key_file.read(folder .. "/purser")
   end
@@ -106,7 +109,7 @@ end
 local function without_keys(source, name, path)
   local own, names = M.variable "PURSER_ACCOUNT", M.names()
   names[#names + 1] = own ~= name and own or nil
-  local has_others = own ~= name and (M.variable "PURSER_API_KEY" or taken or M.variable "PURSER_CREDENTIALS")
+  local has_others = own ~= name and (own_key or taken or M.variable "PURSER_CREDENTIALS")
   return ("%s %s has no keys%s: there is no %s; `purser login %s` makes it%s"):format(source, name,
     suggest.hint(name, names), path, name, has_others
     and "; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name or "")

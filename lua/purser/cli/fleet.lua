@@ -114,7 +114,7 @@ function actions.apply(fleet, options, sources)
   if #plan.steps == 0 then return show(plan, options) end
   if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
   report.ask(options, questions.apply, sources, { { "steps", #plan.steps } })
-  return finish(options, fleet:apply())
+  return finish(options, fleet:apply(plan))
 end
 
 function actions.rotate(fleet, options, sources)

@@ -160,6 +160,7 @@ local function ask(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return end
   report.check_can_ask(options, row.full_name .. " is a write call")
   local fields = facts(row, params)
+  for _, pair in ipairs(options.extra) do fields[#fields + 1] = { "extra", pair[1] .. " = " .. pair[2] } end
   for _, field in ipairs(planned or {}) do
     if field[1] ~= "to" then fields[#fields + 1] = field end -- the address and the memo stand there already
   end

@@ -17,6 +17,17 @@ local function destination_of(payment)
   return params.address or params.toAccount or params.toAccountType or ""
 end
 
+-- Returns all that says who is paid, as a person reads it: what stands beside an address or a number decides that, too.
+local function payee_of(payment)
+  local params, kind = payment.params, payment.params.toAccountType
+  local parts = { destination_of(payment) }
+  if params.toAccount and kind and kind ~= "SPOT" and kind ~= "EMAIL" then parts[2] = kind end
+  for _, pair in ipairs { { "areaCode", "area" }, { "memo", "memo" }, { "contractAddress", "contract" } } do
+    if params[pair[1]] then parts[#parts + 1] = pair[2] .. " " .. tostring(params[pair[1]]) end
+  end
+  return table.concat(parts, " ")
+end
+
 local OPEN = { waiting = true, taken = true, sent = true }
 local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
 
@@ -25,7 +36,7 @@ local function row_of(payment)
   local amount = payment.params.amount or ""
   local row = { payment.line and ("%d"):format(payment.line) or "", payment.key,
     payment.written and ("%s (%s)"):format(amount, payment.written) or amount, asset_of(payment),
-    payment.params.netWork or payment.params.network or "", destination_of(payment) }
+    payment.params.netWork or payment.params.network or "", payee_of(payment) }
   for c, text in ipairs(row) do row[c] = plain_text.clean(text) end
   return row
 end
@@ -151,7 +162,11 @@ local function sums_of(rows)
   return table.concat(names, ", ")
 end
 
-local function amount_text(row) return ("%s %s"):format(tostring(row.params.amount), asset_of(row)) end
+local function amount_text(row) return (row.params.amount and row.params.amount .. " " or "") .. asset_of(row) end
+
+--- Returns what a payment pays, and to whom: "20 XRP to r... memo 7".
+---@return string
+function M.pays(row) return ("%s to %s"):format(amount_text(row), payee_of(row)) end
 
 -- Returns who works on the run of a row, as text; nil where nobody does.
 local function workers_of(row)
@@ -377,13 +392,13 @@ function M.show(plan, queue, command)
   return table.concat(out) .. table_of(shown)
 end
 
-M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }
+M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "memo", "fee", "state", "message" }
 
 --- Returns a payment as a record for programs.
 function M.record(row, state, message)
   return { line = row.line, key = row.key, operation = row.operation, amount = row.params.amount,
-    asset = asset_of(row), network = network_of(row), to = destination_of(row), fee = row.fee, state = state,
-    message = message }
+    asset = asset_of(row), network = network_of(row), to = destination_of(row), memo = row.params.memo,
+    fee = row.fee, state = state, message = message }
 end
 
 --- Returns every payment of list and queue that is not over as a record with these members, for programs.

@@ -421,7 +421,8 @@ local function act_on(options)
       commands(options) "report")
   end
   report.ask(options, act[1], at.sources, {
-    { "key", options.key }, { "state", found.state }, { "message", found.message or "" },
+    { "key", options.key }, { "pays", payments_plan.pays(found) }, { "state", found.state },
+    { "message", found.message or "" },
     { "looks", options.word and "no: you say " .. options.word or "yes, whether it was made" } })
   local done, why = act[5](at, found, options, by)
   if done == nil then

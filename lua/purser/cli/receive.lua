@@ -172,7 +172,8 @@ end
 function actions.address(options)
   local receive, client = open(options, true)
   local made = addresses.made(client, options.second, options.third, function(row)
-    return receive:note_address(options.first, row.address, row.memo) == true
+    local ok, err = receive:note_address(options.first, row.address, row.memo)
+    return ok or err.kind ~= "argument" and report.must(ok, err) -- a database that fails says nothing of the address
   end)
   report.must(receive:note_address(options.first, made.address, made.memo))
   local memo = made.memo and made.memo ~= "" and " memo " .. made.memo or ""

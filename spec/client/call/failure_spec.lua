@@ -102,6 +102,17 @@ describe("the error of an answer", function()
     assert.same({ 60, 500 }, { #err.code, #err.message })
     err = of_status(read, 400, '{"code":1,"msg":"?signature=0aB%2F+=&x=1 \\u001b[2J"}', "")
     assert.equal("?signature=***&x=1 \\x1B[2J", err.message)
+    for _, case in ipairs { "a signature%%3D%s%%26b", "<p>password&#61;%s</p>", 'body {"password":"%s"}',
+      "form {signature=[%s], signature=[%s]}", "X-MEXC-APIKEY: %s" } do
+      local text = case:format(("0aB9"):rep(8), ("1aB9"):rep(8))
+      for _, body in ipairs { text, ('{"code":1,"msg":"%s"}'):format((text:gsub('"', '\\"'))) } do
+        err = of_status(read, 400, body, "")
+        assert.is_nil(err.message:find "aB9", err.message)
+        assert.matches("***", err.message, 1, true)
+      end
+    end
+    local plain = "Signature for this request is not valid: the password is wrong, for 0123456789abcdef0123"
+    assert.equal(plain, of_status(read, 400, '{"code":1,"msg":"' .. plain .. '"}', "").message)
   end)
 
   it("is unknown where the transport gave no answer, or its body shows no result", function()

@@ -51,6 +51,18 @@ describe("a command", function()
 end)
 
 describe("a webhook", function()
+  it("goes to this machine alone in a rehearsal, whose payments are no money", function()
+    local getenv, at = os.getenv, "http://localhost:1"
+    finally(function() os.getenv = getenv end) -- luacheck: ignore
+    os.getenv = function(name) return name == "PURSER_REHEARSAL" and at or getenv(name) end -- luacheck: ignore
+    local sink, message = sinks.new { webhook = "https://shop.example/hook", secret = SECRET }
+    assert.is_nil(sink)
+    assert.matches("this is a rehearsal of `purser test`", message, 1, true)
+    assert.is_truthy(sinks.new { webhook = "http://127.0.0.1:1/hook", secret = SECRET })
+    at = nil
+    assert.is_truthy(sinks.new { webhook = "https://shop.example/hook", secret = SECRET })
+  end)
+
   it("has a secret that can sign", function()
     assert.same({ nil, "the key is empty" }, { sinks.new { webhook = "http://127.0.0.1:1/", secret = "" } })
   end)

@@ -115,6 +115,10 @@ describe("an agent", function()
     local refused = pay("inv-one", "20.00")
     assert.equal("refused", refused.state)
     assert.matches("equal payment.*inv%-1", refused.reason)
+    local plan = call("propose", { reference = "inv-one", operation = "wallet.withdraw_legacy",
+      params = withdrawal "20" }) -- another name of the same
+    refused = call("pay", { reference = "inv-one", digest = plan.digest })
+    assert.matches("equal payment.*inv%-1", refused.reason)
     sim:advance(8 * 86400000)
     assert.equal("paid", (pay("inv-one", "20.00")).state)
     assert.equal(2, made())

@@ -211,6 +211,38 @@ describe("a fleet", function()
     end
   end)
 
+  it("makes the steps that were shown, and none where others are due by now", function()
+    local _, fleet, client, secrets = world()
+    local shown = assert(fleet:plan())
+    assert(client.sub_account:create_sub_account { subAccount = "traders02", note = "second desk" })
+    local done, err = fleet:apply(shown)
+    assert.is_nil(done)
+    assert.same({ "workflow", "not_sent", 0 }, { err.kind, err.outcome, size(secrets) })
+    assert.matches("other steps are due than were shown", err.message)
+    assert.equal(4, #assert(fleet:apply(assert(fleet:plan()))))
+  end)
+
+  it("deletes no key where the vault does not say whether it has the secret", function()
+    local problem, secrets = nil, {}
+    local sim, fleet = world { vault = { store = function(secret) secrets[secret.apiKey] = secret end,
+      holds = function(api_key)
+        if problem then return nil, problem end
+        return secrets[api_key]
+      end } }
+    assert(fleet:apply())
+    problem = "sealed: s3cret"
+    for _, act in ipairs { "plan", "apply", "rotate", "retire", "orphans" } do
+      local result, err = fleet[act](fleet)
+      assert.is_nil(result)
+      assert.same({ "workflow", "not_sent" }, { err.kind, err.outcome })
+      assert.matches('does not say whether it has the secret of the key "trading #%w+" of traders01', err.message)
+      assert.is_nil(tostring(err):find("s3cret", 1, true))
+    end
+    assert.equal(0, received(sim, "sub_account.delete_api_key"))
+    problem = nil
+    assert.same({}, assert(fleet:apply()))
+  end)
+
   it("has no key without its secret when an answer is lost and the key shows up late", function()
     local sim, fleet, client, secrets = world { lag = 60000 }
     private.states[client]._visibility_delay_ms = 60000

@@ -68,6 +68,14 @@ describe("the balances", function()
     payments_plan.add_balances(client_with("5", { message = "no permission" }), totals)
     assert.is_false(totals[1].is_short)
     assert.same({ "the balance of USDT (desk) cannot be read: no permission" }, payments_plan.shortages(totals))
+    for _, shown in ipairs { "n/a", "", "1e999" } do -- what nobody can reckon with covers nothing
+      payments_plan.add_balances(client_with(shown), totals)
+      assert.is_nil(totals[1].balance)
+      assert.same({ ('the balance of USDT (desk) cannot be read: it is shown as "%s"'):format(shown) },
+        payments_plan.shortages(totals))
+    end
+    payments_plan.add_balances(client_with "1e-8", totals)
+    assert.same({ true, "1e-8" }, { totals[1].is_short, totals[1].balance })
   end)
 
   it("are none for what no operation shows: futures accounts, and an asset that a list leaves out", function()

@@ -54,7 +54,9 @@ describe("Customers of purser.receive", function()
   it("have columns of these names, customer and address among them", function()
     for text, message in pairs { ["customer,adress\n"] = 'line 1: there is no column "adress"; give customer,',
       ["customer,memo\n"] = "line 1: there is no column address", ["address\n"] = "line 1: there is no column customer",
-      [""] = "there is no line" } do
+      [""] = "there is no line",
+      ["customer,address,memo,address\na,rOne,7,rTwo\n"] = 'line 1: the column "address" stands there twice',
+      ["customer,address,memo\na,rOne,12,34\n"] = "line 2: it has 4 cells, and the first line 3" } do
       local _, problem = replace(text)
       assert.equal(message, problem:sub(1, #message))
     end

@@ -99,6 +99,7 @@ describe("plan_withdraw", function()
       { { network = "AVAX_CCHAIN" }, "are suspended: Withdrawals are suspended." },
       { { amount = "10000000.1" }, "above the maximum" },
       { { amount = "1e3" }, "no exact decimal" },
+      { { amount = "0123" }, "begins with 0 and another digit" },
       { { amount = 20.5 }, "no exact decimal" },
       { { amount = "-5" }, "not positive" },
       { { address = false }, "the address is missing" },

@@ -33,10 +33,26 @@ end
 -- The longest texts of the service in an error.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
--- Returns a text of the answer for an error, without the signature of a repeated request.
+-- Names of what signs a request, or others: a page may repeat them in any coding.
+local SECRETS, NEXT, LONG = { "signature", "password", "apikey" }, 12, ("%w"):rep(16)
+
+local function hide_secrets(text)
+  text = text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***")
+  for _, name in ipairs(SECRETS) do
+    local _, from = text:lower():find(name, 1, true)
+    while from do
+      local first, last = text:find(LONG .. "[%w%%+/=_-]*", from + 1)
+      if first and first <= from + NEXT then text = text:sub(1, first - 1) .. "***" .. text:sub(last + 1) end
+      _, from = text:lower():find(name, from + 1, true)
+    end
+  end
+  return text
+end
+
+-- Returns a text of the answer for an error, without the secrets of a repeated request.
 local function filled(text, max_bytes)
   if type(text) ~= "string" or text == "" then return nil end
-  return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), max_bytes)
+  return clean(hide_secrets(text), max_bytes)
 end
 
 local function message_of(value)

@@ -72,6 +72,9 @@ local function new_webhook(options)
   if not host or base:sub(1, 5) ~= "https" and not loopback.is(host) then
     return nil, "the webhook is no https:// URL, nor http:// to this machine"
   end
+  if os.getenv "PURSER_REHEARSAL" and not loopback.is(host) then -- what a simulator shows is nobody's money
+    return nil, "this is a rehearsal of `purser test`: a webhook goes to this machine alone"
+  end
   if not options.secret then return nil, "a webhook needs a secret, by which its receiver knows the sender" end
   local signer, message = core.signer("hmac-sha256", options.secret)
   if not signer then return nil, message end

@@ -193,8 +193,8 @@ local function equal_payment(self, reference, proposal)
     local entries, err = self.journal:entries { account = self.client:account(), after = after, limit = 500 }
     if not entries then return nil, err end
     for _, entry in ipairs(entries) do
-      if may_be_made[entry.state] and entry.key ~= reference and entry.intent.operation == proposal.operation
-        and M.is_equal(entry.intent.params or {}, proposal.params) then
+      if may_be_made[entry.state] and entry.key ~= reference
+        and M.is_equal(entry.intent.params or {}, proposal.params, entry.intent.operation, proposal.operation) then
         return entry
       end
     end
@@ -202,15 +202,23 @@ local function equal_payment(self, reference, proposal)
   until #entries < 500
 end
 
---- Tells whether two payments move the same to the same place, whatever id they carry. Amounts compare by value.
+-- Returns what an operation does, whichever group has it: three operations withdraw, and two transfer.
+local function kind_of(operation) return is_withdrawal[operation] and "withdraw" or operation:match "[^.]*$" end
+
+-- Operations have two names for a network, and know a coin's contract.
+local MAY_DIFFER = { network = true, netWork = true, contractAddress = true }
+
+--- Tells whether two payments move the same to the same place, by whatever id and operation. Amounts compare by value.
 ---@return boolean
-function M.is_equal(params, others)
+function M.is_equal(params, others, operation, other)
+  if kind_of(operation) ~= kind_of(other) then return false end
   local function shown(name, value)
     return tostring(name == "amount" and purser.decimal(tostring(value)) or value):lower()
   end
   for _, pair in ipairs { { params, others }, { others, params } } do
     for name, value in pairs(pair[1]) do
       local is_compared = not NEVER[name] and name ~= "remark"
+        and not (MAY_DIFFER[name] and (operation ~= other or pair[2][name] == nil))
       if is_compared and shown(name, value) ~= shown(name, pair[2][name] or "") then return false end
     end
   end

@@ -47,7 +47,8 @@ local function sort_keys(list)
   return list
 end
 
---- Sorts the keys of an account: by declared note those that live (newest first), the orphans and the rest.
+--- Sorts the keys of an account: by declared note those that live (newest first), the orphans and the rest. Returns nil
+--- and a message where the vault does not say whether it holds a key: a key in use is deleted for no such word.
 function M.sort_out(account, keys, holds)
   local sorted = { live = {}, orphans = {}, others = {} }
   for _, declared in ipairs(account.keys or {}) do sorted.live[declared.note] = {} end
@@ -56,10 +57,14 @@ function M.sort_out(account, keys, holds)
     local live = sorted.live[bare]
     if not live then
       sorted.others[#sorted.others + 1] = key
-    elseif mark and holds and not holds(key.apiKey) then
-      sorted.orphans[#sorted.orphans + 1] = key
     else
-      live[#live + 1] = key
+      local held, problem = true, nil
+      if mark and holds then held, problem = holds(key.apiKey) end
+      if not held and problem ~= nil then -- which is not repeated: it may quote the secret
+        return nil, ("the vault does not say whether it has the secret of the key %q of %s"):format(key.note,
+          account.name)
+      end
+      table.insert(held and live or sorted.orphans, key)
     end
   end
   for _, live in pairs(sorted.live) do sort_keys(live) end
@@ -67,7 +72,8 @@ function M.sort_out(account, keys, holds)
 end
 
 local function diff_keys(plan, account, keys, holds)
-  local sorted = M.sort_out(account, keys, holds)
+  local sorted, problem = M.sort_out(account, keys, holds)
+  if not sorted then return problem end
   for _, key in ipairs(sorted.orphans) do
     plan.orphans[#plan.orphans + 1] = { account = account.name, note = key.note, apiKey = key.apiKey }
     add(plan, "delete_key", account, { apiKey = key.apiKey, note = key.note, why = "its secret was lost" })
@@ -90,7 +96,8 @@ local function diff_keys(plan, account, keys, holds)
   end
 end
 
---- Adds the steps for one account to a plan. `found` is the account as the service lists it, or nil; `keys` its keys.
+--- Adds the steps for one account to a plan. Returns why that cannot be, or nil. `found` is the account as the service
+--- lists it, or nil; `keys` its keys.
 ---@param plan table
 ---@param account table  as declared
 ---@param found table|nil
@@ -99,7 +106,7 @@ end
 function M.account(plan, account, found, keys, holds)
   if found and found.isFreeze then
     plan.warnings[#plan.warnings + 1] = account.name .. " is frozen; nothing can be done about it here"
-    return
+    return nil
   end
   if not found then add(plan, "create_account", account, { note = account.note }) end
   if found and found.note and found.note ~= account.note then
@@ -107,7 +114,7 @@ function M.account(plan, account, found, keys, holds)
       found.note)
   end
   if account.futures then add(plan, "enable_futures", account, { repeats = true }) end
-  diff_keys(plan, account, keys, holds)
+  return diff_keys(plan, account, keys, holds)
 end
 
 return M

@@ -130,6 +130,13 @@ function Plan:__tostring()
   return table.concat(lines, "\n")
 end
 
+local function failure(outcome, operation, message, hint)
+  return errors.new { kind = "workflow", outcome = outcome, phase = "fleet", operation = operation, message = message,
+    hint = hint }
+end
+
+local function unsaid(problem) return failure("not_sent", nil, problem, "make the vault readable, and run it again") end
+
 local function read_plan(self)
   local found, err = find_accounts(self)
   if not found then return nil, err end
@@ -140,7 +147,8 @@ local function read_plan(self)
       keys, err = api(self):list_api_keys { subAccount = account.name }
       if not keys then return nil, err end
     end
-    diff.account(plan, account, there, keys, self.vault.holds)
+    local problem = diff.account(plan, account, there, keys, self.vault.holds)
+    if problem then return nil, unsaid(problem) end
   end
   for _, step in ipairs(plan.steps) do
     if not step.repeats then plan.changes = plan.changes + 1 end
@@ -172,11 +180,6 @@ end
 local steps = {}
 
 local NO_SUCH_KEY = "730706" -- it is gone already, or its name is shown in another way than the service takes it
-
-local function failure(outcome, operation, message, hint)
-  return errors.new { kind = "workflow", outcome = outcome, phase = "fleet", operation = operation, message = message,
-    hint = hint }
-end
 
 -- Makes a write call, and once more where it was certainly not executed. What a list lacks may exist all the same, be
 -- listed late, or be shown in another way, so client:reconcile finds out about a lost answer. Returns the result, or
@@ -262,12 +265,22 @@ local function execute(self, list)
   return done
 end
 
+local function text_of(plan)
+  local lines = { tostring(plan) }
+  for i, step in ipairs(plan.steps) do lines[i + 1] = step.apiKey or "" end
+  return table.concat(lines, "\n")
+end
+
 --- Makes it as declared. Returns the steps that were done; or nil and an error whose `details` are `done` and `step`.
 --- Nothing is undone: the next apply continues, because it plans by what is there.
+---@param shown purser.FleetPlan|nil  nothing is done where other steps are due by now than a person saw
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
-function Fleet:apply()
+function Fleet:apply(shown)
   local plan, err = self:plan()
   if not plan then return nil, err end
+  if shown and text_of(shown) ~= text_of(plan) then
+    return nil, failure("not_sent", nil, "other steps are due than were shown; nothing was done", "plan it again")
+  end
   return execute(self, plan.steps)
 end
 
@@ -294,7 +307,8 @@ local function each_declared(self, given, visit)
     if not given.account or given.account == account.name then
       local keys, err = api(self):list_api_keys { subAccount = account.name }
       if not keys then return err end
-      local sorted = diff.sort_out(account, keys, self.vault.holds)
+      local sorted, problem = diff.sort_out(account, keys, self.vault.holds)
+      if not sorted then return unsaid(problem) end
       for _, declared in ipairs(account.keys or {}) do
         if not given.note or given.note == declared.note then visit(account, declared, sorted.live[declared.note]) end
       end

@@ -34,7 +34,8 @@ local M = {}
 ---@class purser.Vault
 ---@field store fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises, or returns false or nil and a
 --- message, when it cannot
----@field holds (fun(api_key: string): boolean)|nil  whether it has the secret of a key
+---@field holds (fun(api_key: string): boolean)|nil  whether it has the secret of a key; nil and
+--- a message where that is not known
 
 local fleet_rules = { client = "table", group = "string", vault = "function or table", accounts = "table" }
 local account_rules = { name = "string", note = "string", keys = "table", futures = "boolean" }

@@ -70,9 +70,10 @@ end
 --- Returns whether an error concerns all calls alike, so that retrying without a change is of no use.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
--- Returns whether a read was rejected for what it asks, or answered with no list, as far as one answer shows.
+-- Returns whether a read was rejected for what it asks, or no list can be made of what was answered.
 local function is_rejection(err)
-  return err.kind == "argument" or err.kind == "decode" or err.kind == "api" and err.outcome == "rejected"
+  return err.kind == "argument" or err.kind == "decode" or err.phase == "history"
+    or err.kind == "api" and err.outcome == "rejected"
 end
 
 --- Asks until there is an answer, and tells the run what it waits for. Returns it; nil and an error where the service

@@ -50,13 +50,12 @@ local function amount_of(text, mark, separator)
   local point, thousands = MARKS[mark][1], MARKS[mark][2]
   local whole, rest = text:match("^(%-?[%d.,]-)" .. point .. "(%d+)$")
   whole = whole or text
-  local plain = whole:gsub(thousands, "")
   local first, groups = whole:match("^%-?(%d+)(.*)$")
-  local has_groups = groups and groups ~= ""
-  if not first or has_groups and (#first > 3 or groups:gsub(thousands .. "%d%d%d", "") ~= "") then
+  local has_groups = groups and groups ~= "" -- of thousands, which do not begin with 0: 0.123 has one reading
+  if not first or has_groups and (not first:find "^[1-9]%d?%d?$" or groups:gsub(thousands .. "%d%d%d", "") ~= "") then
     return nil, ("the amount %s does not fit --decimal %s"):format(text, mark)
   end
-  return plain .. (rest and "." .. rest or "")
+  return (whole:gsub(thousands, "")) .. (rest and "." .. rest or "")
 end
 
 -- Returns the parameters of a payment, and adds what is wrong with its columns.

@@ -14,12 +14,13 @@ local NAMES = { "customer", "address", "memo", "coins", "least", "from", "until"
 
 -- Returns the columns of the first line by their names; or nil and a message.
 local function columns_of(head)
-  local at, known = {}, " " .. table.concat(NAMES, " ") .. " "
+  local at, known, message = {}, " " .. table.concat(NAMES, " ") .. " ", nil
   for i, name in ipairs(head) do
+    message = at[name] and ("the column %q stands there twice"):format(name)
+      or not known:find(" " .. name .. " ", 1, true) and ("there is no column %q"):format(name) or message
     at[name] = i
-    if not known:find(" " .. name .. " ", 1, true) then at.wrong = name end
   end
-  local message = at.wrong and ("there is no column %q"):format(at.wrong) or not at.customer and "there is no column "
+  message = message or not at.customer and "there is no column "
     .. "customer" or not at.address and "there is no column address"
   if message then return nil, ("line 1: %s; give %s"):format(message, table.concat(NAMES, ",")) end
   return at
@@ -100,7 +101,8 @@ function M.replace(book, text)
     local cells, ok = {}, nil
     for name, column in pairs(at) do cells[name] = lines[i][column] end
     local row
-    row, message = M.row(cells)
+    row, message = nil, ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
+    if #lines[i] <= #lines[1] then row, message = M.row(cells) end
     if row then ok, message = M.add(book, row, "file") end
     if not ok then return nil, ("line %d: %s"):format(lines[i].line, message) end
   end

@@ -293,8 +293,9 @@ local function take_amount(plan, given)
     problem(plan, given.amount == nil and "the amount is missing"
       or message and "the amount is no exact decimal: " .. message
       or ("the amount %s is no exact decimal; pass a text"):format(tostring(given.amount)))
-  elseif amount:sign() <= 0 then
-    problem(plan, "the amount %s is not positive", tostring(amount))
+  elseif amount:sign() <= 0 or tostring(given.amount):find "^0%d" then -- a mark of another country may be lost
+    problem(plan, "the amount %s %s", tostring(given.amount), amount:sign() <= 0 and "is not positive"
+      or "begins with 0 and another digit")
   else
     return amount
   end
