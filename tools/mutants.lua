@@ -154,28 +154,41 @@ local function write_job(module, text)
   return job
 end
 
--- Runs jobs. Sets the `end` of each: "passed", "failed", "error", "time"; the last spec; and what each spec counted.
-local function run(list)
-  local names = {}
-  for i, job in ipairs(list) do names[i] = job.name .. ".sh" end
-  files.write(folder .. "/list", table.concat(names, "\n"))
-  os.execute(("xargs -r -P %d -n 1 sh <%s/list"):format(tonumber(options.JOBS), folder))
-  for _, job in ipairs(list) do
-    local log, ran, told = files.read(job.name .. ".log"), 0, 1
-    job.result, job.log = "error", log
-    for from, status, seconds, path, to in ("\n" .. log):gmatch "()\n#ran (%d+) (%d+) ([^\n]*)()" do
-      local output, spec = ("\n" .. log):sub(told, from), job.module.specs[ran + 1]
-      ran, told, job.last = ran + 1, to, path
-      local tests = select(2, output:gsub("\nok %d", ""))
-      local is_whole = status == "0" and tests > 0 and tests == (spec.tests or tests)
-      job.result = (status == "124" or status == "137") and "time" or output:find "\nnot ok" and "failed"
-        or is_whole and "passed" or "error"
-      job.counted = job.counted or {}
-      job.counted[ran] = { tests = tests, seconds = tonumber(seconds) }
-      if job.result ~= "passed" then break end
-    end
-    if job.result == "passed" and ran < #job.module.specs then job.result = "error" end
+-- Judges an ended job. Sets its result ("passed", "failed", "error", "time"), last spec and counts.
+local function judge(job)
+  local log, ran, told = files.read(job.name .. ".log"), 0, 1
+  job.result, job.log = "error", log
+  for from, status, seconds, path, to in ("\n" .. log):gmatch "()\n#ran (%d+) (%d+) ([^\n]*)()" do
+    local output, spec = ("\n" .. log):sub(told, from), job.module.specs[ran + 1]
+    ran, told, job.last = ran + 1, to, path
+    local tests = select(2, output:gsub("\nok %d", ""))
+    local is_whole = status == "0" and tests > 0 and tests == (spec.tests or tests)
+    job.result = (status == "124" or status == "137") and "time" or output:find "\nnot ok" and "failed"
+      or is_whole and "passed" or "error"
+    job.counted = job.counted or {}
+    job.counted[ran] = { tests = tests, seconds = tonumber(seconds) }
+    if job.result ~= "passed" then break end
   end
+  if job.result == "passed" and ran < #job.module.specs then job.result = "error" end
+end
+
+-- Runs jobs, and calls `tell` with each as it ends.
+local function run(list, tell)
+  local names, waiting = {}, {}
+  for i, job in ipairs(list) do
+    names[i] = job.name .. ".sh"
+    waiting[names[i]] = job
+  end
+  files.write(folder .. "/list", table.concat(names, "\n"))
+  local ended = assert(io.popen(([[xargs -r -P %d -n 1 sh -c 'sh "$0"; echo "$0"' <%s/list]]):format(
+    tonumber(options.JOBS), folder)))
+  for name in ended:lines() do
+    judge(waiting[name])
+    if tell then tell(waiting[name]) end
+    waiting[name] = nil
+  end
+  ended:close()
+  assert(not next(waiting), "interrupted")
 end
 
 -- Runs each drawn module unchanged and broken. Sets module.problem where the module's specs cannot judge.
@@ -208,16 +221,13 @@ end
 
 local COLUMNS = { "failed", "error", "time", "survived", "unusable" }
 
-local function print_survivors(drawn)
-  local texts = {}
-  for _, change in ipairs(drawn) do
-    if change.result == "survived" or change.result == "unusable" then
-      texts[#texts + 1] = ("%s:%d  [%s] %s%s\n    - %s\n    + %s"):format(change.module.path, change.line, change.kind,
-        change.result, change.module.problem and ": its module " .. change.module.problem or "", change.old, change.new)
-    end
+local function print_result(change)
+  local shown = ("%s:%d  [%s] %s"):format(change.module.path, change.line, change.kind, change.result)
+  if change.module.problem then shown = shown .. ": its module " .. change.module.problem end
+  if change.result == "survived" or change.result == "unusable" then
+    shown = shown .. ("\n    - %s\n    + %s"):format(change.old, change.new)
   end
-  table.sort(texts)
-  print((table.concat(texts, "\n"):gsub(" +\n", "\n")))
+  print((shown:gsub(" +\n", "\n"):gsub(" +$", "")))
 end
 
 local function print_table(drawn)
@@ -250,23 +260,26 @@ local function main()
   assert(os.execute(("mkdir %s/copy && tar cf - -C %s --exclude=.git . | tar xf - -C %s/copy"):format(folder,
     quoted(options.ROOT), folder)))
   judge_specs(drawn)
+  local change_of = {}
   for _, change in ipairs(drawn) do
     change.result = "unusable"
-    if not change.module.problem then
-      change.job = write_job(change.module, change.text)
-      list[#list + 1] = change.job
+    if change.module.problem then
+      print_result(change)
+    else
+      list[#list + 1] = write_job(change.module, change.text)
+      change_of[list[#list]] = change
     end
   end
-  run(list)
-  for _, change in ipairs(drawn) do
-    if change.job then change.result = change.job.result == "passed" and "survived" or change.job.result end
-  end
-  print_survivors(drawn)
+  run(list, function(job)
+    change_of[job].result = job.result == "passed" and "survived" or job.result
+    print_result(change_of[job])
+  end)
   print_table(drawn)
   print(("%d changes of %d modules in %d s; seed %s"):format(#drawn, #modules, os.time() - began, options.SEED))
   return #drawn > 0
 end
 
+io.stdout:setvbuf "line" -- each result is seen when its specs end, also in a file
 local is_done, result = xpcall(main, debug.traceback)
 os.execute("rm -rf " .. folder)
 if not is_done then print(result) end

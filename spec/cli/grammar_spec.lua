@@ -33,7 +33,7 @@ local command = { text = "", arguments = { { "action", "what to do.", choices = 
     { "--address", "<text>", "Whom.", required = true }, { "--timeout", "<seconds>", "" },
     { "--journal", "<file>", "", convert = connection.journal_option("").convert, env = "PURSER_GRAMMAR_SPEC" },
     { "--since", "<when>", "" },
-    { "--limit", "<n>", "" }, { "-q --quiet", "" },
+    { "--limit", "<n>", "" }, { "-q --quiet", "" }, { "--window", "<ms>", "" },
     { "--wait", "<duration>", "" }, { "--orderId", "<text>", "", target = "order" },
     { "--extra", "<name=value>", "", many = true }, { "--format", "<f>", "", default = "table" },
     { "--json", "", target = "format", value = "json" } } }
@@ -62,7 +62,16 @@ describe("a command line", function()
   end)
 
   it("says of a key that it is no argument", function()
-    assert.matches("purser help credentials", select(3, parse "move go --secret-key s"), 1, true)
+    for _, name in ipairs { "--secret-key", "--secretKey", "--secret", "--api-key", "--key" } do
+      assert.matches("purser help credentials", select(3, parse("move go " .. name .. " s")), 1, true)
+    end
+  end)
+
+  it("reads a number of milliseconds whole, and no other", function()
+    assert.equal(5000, (parse(START .. "--window 5000")).window)
+    for _, wrong in ipairs { "5s", "0.5", "", "-1" } do
+      assert.is_nil((parse(START .. "--window=" .. wrong)), wrong)
+    end
   end)
 
   it("reads what a variable holds as what is typed", function()

@@ -10,8 +10,8 @@ describe("purser.transport", function()
     for _, name in ipairs { "cosocket", "curl", "multi", "openresty", "luv", "record", "replay" } do
       assert.is_function(purser.transport[name], name)
     end
-    assert.error_matches(function() return purser.transport.none end,
-      "there are copas, cosocket, cqueues, curl, luv, multi, openresty, record, replay, and an object", 1, true)
+    assert.error_matches(function() return purser.transport.none end, "there are [%l, ]* curl, [%l, ]* multi, "
+      .. "[%l, ]* record, replay, and an object")
     transports.register("mine", "purser.hosts.luv")
     assert.equal(luv.new, purser.transport.mine)
   end)

@@ -34,6 +34,20 @@ describe("the generated documentation", function()
     end
   end)
 
+  it("says how many operations there are, and the README lists each", function()
+    local readme, counted = read "README.md", 0
+    for _, row in ipairs(operations.list) do
+      assert(readme:find(("| %s `%s`"):format(row.id, row.name), 1, true), row.full_name .. " is not in README.md")
+    end
+    for _, path in ipairs(lines_of "ls README.md CHANGELOG.md docs/guide.md examples/tour.lua *.rockspec") do
+      for number in read(path):gmatch "[Aa]ll (%d+) operations" do
+        assert.equal(#operations.list, tonumber(number), path)
+        counted = counted + 1
+      end
+    end
+    assert.is_true(counted >= 6, counted)
+  end)
+
   it("has an index that names every page and every example", function()
     local index = read "docs/README.md"
     for _, path in ipairs(lines_of "find docs -name '*.md'") do

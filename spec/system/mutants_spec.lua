@@ -81,6 +81,7 @@ describe("make mutants", function()
     shown = shown:gsub(" +", " ")
     for _, text in ipairs {
       "\nlua/purser/room/inner/loose.lua:3 [statement] survived\n - M.latest = a\n +\n",
+      "\nlua/purser/room/held.lua:3 [statement] failed\n", -- one line for a change that is noticed
       "lua/purser/room/unread.lua:3 [statement] unusable: its module has specs that pass without it\n",
       "\nroom noticed failed error time survived unusable\n",
       "\nroom 100 % 3 0 0 0 3\nroom/inner 67 % 2 0 0 1 0\nall 83 % 5 0 0 1 3\n9 changes of 3 modules in ",

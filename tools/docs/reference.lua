@@ -374,7 +374,7 @@ function Book:index()
 <!-- Made by tools/docs.lua; `make docs` makes it again. -->
 # Reference
 
-Every public function. The 40 operations are on pages of their own:
+Every public function. The ]] .. #operations.list .. [[ operations are on pages of their own:
 [wallet](../operations/wallet.md),
 [sub_account](../operations/sub-account.md),
 [broker](../operations/broker.md). The modules in C are on

@@ -119,6 +119,14 @@ describe("what a call notes in `info`", function()
     assert.same({ attempts = 2, http_status = 503, headers = { ["x-a"] = "1" },
       timings = { lookup_us = 1, connect_us = 2, tls_us = 3, first_byte_us = 4, total_us = 5 } }, info)
   end)
+
+  it("is nothing of an earlier call, also where bad input ends the call", function()
+    local client = client_with()
+    local info = { attempts = 3, http_status = 503, headers = {}, timings = {}, hook_error = "x", repeated = true,
+      mine = 1 }
+    assert.is_nil((client.wallet:withdraw({}, { info = info })))
+    assert.same({ attempts = 0, mine = 1 }, info)
+  end)
 end)
 
 describe("a read", function()

@@ -7,6 +7,7 @@ local core = require "purser.core"
 local database = require "purser.client.util.database"
 local database_store = require "purser.hosts.limits.database_store"
 local purser = require "purser"
+local documents = require "purser.hosts.limits.documents"
 local property = require "store_property"
 
 local folder = os.tmpname()
@@ -74,6 +75,16 @@ describe("the file of a rate limit", function()
     assert.equal("nothing", count())
     assert.same({ { 7 } }, count())
     store:close()
+  end)
+
+  it("that others hold is asked again after a rest by the number of the try", function()
+    local sleep_ms, rest_ms, rests = core.sleep_ms, documents.rest_ms, {}
+    finally(function() core.sleep_ms, documents.rest_ms = sleep_ms, rest_ms end)
+    documents.rest_ms = function(try) return 100 * try end
+    core.sleep_ms = function(ms) rests[#rests + 1] = ms end
+    local store = database_store.new { sqlite = folder .. "/tries.db" }
+    for _ = 1, 3 do store.options.sleep() end
+    assert.same({ 100, 200, 300 }, rests)
   end)
 
   it("that cannot be used keeps calls from being sent, and the error says why", function()

@@ -252,6 +252,16 @@ describe("processes that ask all the time", function()
 end)
 
 describe("a server that is no Redis", function()
+  it("that takes no script is away, and the error has its reason", function()
+    finally(odd_redis.stop_all)
+    local port = odd_redis.start("SCRIPT", "-ERR no scripts\r\n").port
+    local limit = purser.rate_limit { store = { redis = { port = port } } }
+    local takes, why = limit:acquire(row, "key", pause)
+    assert.is_nil(takes)
+    assert.matches("cannot be used: ERR no scripts", why, 1, true)
+    limit:close()
+  end)
+
   for _, command in ipairs { "EVALSHA", "INFO" } do
     it("is away: nothing is raised, and no answer of it is taken for that of the next call: " .. command, function()
       finally(odd_redis.stop_all)

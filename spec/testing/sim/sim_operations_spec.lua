@@ -8,7 +8,7 @@ local start = require("service").start
 
 local SPOT, FUTURES = "SPOT", "FUTURES"
 
--- Calls all 40 one after the other. Returns the results by operation, so that two runs can be compared.
+-- Calls all operations one after the other. Returns the results by operation, so that two runs can be compared.
 local function story(world, profile)
   local results = {}
   local boss = assert(world:account {
@@ -178,7 +178,7 @@ local function outline(value)
   return result
 end
 
-describe("all 40 operations over HTTP", function()
+describe("all operations over HTTP", function()
   local outlines = {}
 
   local function outline_of(profile, variant)

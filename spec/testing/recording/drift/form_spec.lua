@@ -28,6 +28,20 @@ describe("a place in an answer", function()
   end)
 end)
 
+describe("a member of an answer", function()
+  it("stands under the name that it may have, or else its own; equal names are one place", function()
+    local function places(rename)
+      local list = {}
+      for path in pairs(form.of('{"secretKey":"x","a":1,"b":2}', rename)) do list[#list + 1] = path end
+      table.sort(list)
+      return table.concat(list, " ")
+    end
+    assert.equal("answer answer.a answer.b answer.secretKey", places())
+    assert.equal("answer answer.? answer.a answer.b", places(function(name) return #name > 1 and "?" or name end))
+    assert.equal("answer answer.?", places(function() return "?" end))
+  end)
+end)
+
 describe("the class of a value", function()
   for json, class in pairs {
     ['""'] = "empty text", ['"12.5"'] = "text of a decimal", ['"-0.1"'] = "text of a decimal",
