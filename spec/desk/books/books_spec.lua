@@ -6,6 +6,7 @@ local model = require "purser.desk.books.model"
 local files = require "files"
 local purser = require "purser"
 local record = require "purser.desk.books.record"
+local steps_of = require "steps".of
 
 describe("purser.desk.books", function()
   after_each(files.remove_kept)
@@ -229,14 +230,14 @@ describe("purser.desk.books", function()
       books.store:write(function(tx, rev)
         books.store:apply(tx, { rows = rows, source = "s", asked_at = ("%d"):format(start + n * 1000) }, rev)
       end)
-      local steps, asked, inner = 0, 0, books.store.db.rows
+      local asked, inner = 0, books.store.db.rows
       books.store.db.rows = function(...)
         asked = asked + 1
         return inner(...)
       end
-      debug.sethook(function() steps = steps + 1 end, "", 1000)
-      assert(books:statement { from = "2023-11-01", to = "2023-12-01", write = function() end })
-      debug.sethook()
+      local steps = steps_of(function()
+        assert(books:statement { from = "2023-11-01", to = "2023-12-01", write = function() end })
+      end)
       books:close()
       return steps, asked
     end
