@@ -1,22 +1,36 @@
 -- SPDX-License-Identifier: MIT
--- Counts the instructions of a function in thousands: a measure of its work that no machine's speed changes.
---
---   local steps = require "steps"
---   assert.is_true(steps(function() work(400) end) < 5 * steps(function() work(100) end))
+-- Runs a piece of work in the interpreter alone, and counts its steps: LuaJIT calls no hook from compiled code, so a
+-- count there would depend on how much of the work was compiled.
 
-local jit = rawget(_G, "jit") -- luacheck: ignore 113
+local compiler = rawget(_G, "jit")
 
---- Returns how many thousand instructions `fn` takes. LuaJIT compiles nothing meanwhile: compiled code calls no hook.
-return function(fn)
-  local count = 0
-  if jit then
-    jit.off()
-    jit.flush()
-  end
-  debug.sethook(function() count = count + 1 end, "", 1000)
-  local ok, problem = pcall(fn)
+local M = {}
+
+local function finish(ok, ...)
   debug.sethook()
-  if jit then jit.on() end
-  assert(ok, problem)
-  return count
+  if compiler then compiler.on() end
+  if not ok then error((...), 0) end
+  return ...
 end
+
+--- Returns what `fn` returns, or raises what it raises. No code is compiled meanwhile, and no hook stays.
+function M.interpreted(fn, ...)
+  if compiler then
+    compiler.off()
+    compiler.flush()
+  end
+  return finish(pcall(fn, ...))
+end
+
+--- Returns how many instructions a function takes, in hundreds, and what the function returns.
+function M.of(fn)
+  local count = 0
+  return M.interpreted(function()
+    debug.sethook(function() count = count + 1 end, "", 100)
+    local result = fn()
+    debug.sethook()
+    return count, result
+  end)
+end
+
+return M

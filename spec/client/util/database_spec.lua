@@ -5,6 +5,7 @@
 local core = require "purser.core"
 local database = require "purser.client.util.database"
 local files = require "files"
+local steps = require "steps"
 
 local folder, path, db
 
@@ -88,25 +89,27 @@ describe("a transaction", function()
   it("leaves nothing begun when a hook raises, at whatever instruction", function()
     local another, at, raised, ended = assert(open { lock_timeout_ms = 20 }), 1, 0, false
     finally(function() another:close() end)
-    while not ended do
-      local ok, problem = pcall(function()
-        debug.sethook(function()
+    steps.interpreted(function()
+      while not ended do
+        local ok, problem = pcall(function()
+          debug.sethook(function()
+            debug.sethook()
+            error("enough", 0)
+          end, "", at)
+          local done, message = db:transaction(function(tx) return put(tx, "a", "1") end)
           debug.sethook()
-          error("enough", 0)
-        end, "", at)
-        local done, message = db:transaction(function(tx) return put(tx, "a", "1") end)
+          ended = true
+          return assert(done, message)
+        end)
         debug.sethook()
-        ended = true
-        return assert(done, message)
-      end)
-      debug.sethook()
-      raised = raised + (ok and 0 or 1)
-      assert.is_true(ok or problem == "enough", tostring(problem))
-      for _, each in ipairs { another, db } do
-        assert(each:transaction(function(tx) return tx:rows "DELETE FROM purser_t" end))
+        raised = raised + (ok and 0 or 1)
+        assert.is_true(ok or problem == "enough", tostring(problem))
+        for _, each in ipairs { another, db } do
+          assert(each:transaction(function(tx) return tx:rows "DELETE FROM purser_t" end))
+        end
+        at = at + 5
       end
-      at = at + 5
-    end
+    end)
     assert.is_true(raised > 20)
   end)
 

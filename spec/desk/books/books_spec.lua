@@ -6,7 +6,7 @@ local model = require "purser.desk.books.model"
 local files = require "files"
 local purser = require "purser"
 local record = require "purser.desk.books.record"
-local steps_of = require "steps"
+local steps_of = require "steps".of
 
 describe("purser.desk.books", function()
   after_each(files.remove_kept)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- make test-all: 120 s
 -- Measures what 200,000 records cost beside reading them and plain INSERTs of the same rows: processor time, which is
--- 1.3 to 1.5 times that where this was written, on a busy machine.
+-- 1.2 to 1.4 times that where this was written, on a busy machine.
 
 local files = require "files"
 local purser = require "purser"

@@ -157,8 +157,8 @@ describe("A list of the books", function()
 
   it("is written a batch at a time, with how far it was read", function()
     answers = {}
-    for i = 1, 1002 do answers[i] = deposit(START - 50 * DAY + i) end
-    answers[1003] = deposit(START - 40 * DAY)
+    for i = 1, 4002 do answers[i] = deposit(START - 50 * DAY + i) end
+    answers[4003] = deposit(START - 40 * DAY)
     local writes, inner = {}, books.store.apply
     books.store.apply = function(self, tx, batch, rev)
       writes[#writes + 1] = { #batch.rows, batch.from and tonumber(batch.from) - now, tonumber(batch.to) - now }
@@ -166,7 +166,7 @@ describe("A list of the books", function()
     end
     read()
     assert.same({ { 0, -90 * DAY + 5 * MINUTE, -50 * DAY },
-      { 1000, -50 * DAY + 1, -50 * DAY + 1000 }, { 2, -50 * DAY + 1001,
+      { 4000, -50 * DAY + 1, -50 * DAY + 4000 }, { 2, -50 * DAY + 4001,
       -40 * DAY - 1 }, { 1, -40 * DAY, 0 } }, writes)
   end)
 end)

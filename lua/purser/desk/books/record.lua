@@ -29,17 +29,18 @@ local layouts = {} -- by kind: the names of all members that its values had so f
 -- Returns the JSON of a value that holds no other; nil for one that does, or whose names no layout takes.
 local function flat(value, kind)
   local known = layouts[kind] or { names = {} }
-  for name, member in pairs(value) do
-    if type(member) == "table" then return nil end
-    if not known.names[name] then known.names[name], known.layout = true, nil end
+  local names = known.names
+  for name in next, value do
+    if not names[name] then names[name], known.write = true, nil end
   end
-  if not known.layout then
-    local went, layout = pcall(core.layout, {}, names_of(known.names), "object")
+  if not known.write then
+    local went, layout = pcall(core.layout, {}, names_of(names), "object")
     layouts[kind] = went and known or nil
     if not went then return nil end
-    known.layout = layout
+    known.layout, known.write = layout, layout.body
   end
-  return known.layout:body(value)
+  local went, text = pcall(known.write, known.layout, value)
+  return went and text or nil
 end
 
 --- Returns the JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.
@@ -57,10 +58,15 @@ function M.amount(value)
   return amount and tostring(amount) or ""
 end
 
--- Neither database keeps a zero byte.
-local function text_of(value)
-  if type(value) == "string" and not value:find("\0", 1, true) then return value end
-  return value == nil and "" or (tostring(value):gsub("%z", "\\0"))
+local function text_of(value) return value == nil and "" or tostring(value) end
+
+-- Returns a copy of a record without zero bytes, which neither database keeps.
+local function without_zeros(value)
+  if type(value) == "string" then return (value:gsub("%z", "\\0")) end
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for name, member in pairs(value) do copy[name] = without_zeros(member) end
+  return copy
 end
 
 -- Returns a time as the tables keep it, "" for none. A record has epoch milliseconds, a date and time, or a day (a
@@ -86,6 +92,7 @@ local function address_of(record)
   local address, memo = text_of(record.address), text_of(record.memo)
   if memo == "" then memo = text_of(record.addressTag) end
   if memo ~= "" and address:sub(-#memo - 1) == ":" .. memo then return address:sub(1, -#memo - 2), memo end
+  if not address:find(":", 1, true) then return address, memo end
   local front, behind = address:match "^([^:]+):([^:]+)$"
   local is_prefix = front and front:find "^%a+$" and #behind > PREFIXED -- kaspa:qp..., whose address stands behind
   if memo == "" and front and not is_prefix then return front, behind end
@@ -266,7 +273,9 @@ end
 ---@param record table
 ---@param context table
 function M.add(list, entity, record, context)
-  local raw, details = M.json(record, entity), record.convertDetails
+  local raw = M.json(record, entity)
+  if raw:find("\\u0000", 1, true) then record = without_zeros(record) end
+  local details = record.convertDetails
   for i = 1, details and #details or entity ~= "conversion" and 1 or 0 do
     local row = shapes[entity](record, context, details and details[i])
     row.account, row.owner, row.entity, row.source = context.account, context.owner, entity, context.source

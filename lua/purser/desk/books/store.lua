@@ -211,12 +211,13 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
-  local row, olds, changed = group[1], {}, {}
+  local row = group[1]
   row.twin = "1"
   if #group == 1 and not find(row.rid) then -- most are so
     batch.left[#batch.left + 1] = row
     return
   end
+  local olds, changed = {}, {}
   repeat
     local old = find(#olds == 0 and row.rid or record.rid(row, #olds + 1))
     olds[#olds + 1] = old

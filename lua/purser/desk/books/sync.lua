@@ -13,7 +13,7 @@ local MARGIN = 5 * 60000        -- of a reach: time goes on while lists are read
 local DEEP = 3 * HOUR           -- in each such part of a day more than the newest is read again, once
 local LONGEST = 6 * HOUR        -- between two readings of an owner of whom nothing is new
 local ROUNDS = 3                -- so often a list is read again because the balance moved meanwhile
-local BATCH = 1000              -- rows that are written at once, if they are not of more than a week
+local BATCH = 4000              -- rows that are written at once, if they are not of more than a week
 local PATIENCE = 3              -- lists in a row without a connection; then the service is not asked again in this run
 
 local time_text, floor = record.time_text, math.floor
@@ -146,34 +146,27 @@ local function read_span(books, owner, list, state, source, span, result)
   local asked_at, next_record = time_text(list.client:now()), records_of(list, span)
   local context = { account = books.account, owner = owner.name, source = source, from = list.from, to = list.to,
     asset = books.asset, is_own = books.is_own }
-  local rows, from, last = {}, span.from and time_text(span.from) or "", ""
-  if list.shows_days then from = nil end -- and no time of the day, so that nothing can be missing from a span
+  local first, final = span.from and time_text(span.from) or "", span.from and time_text(span.to) or "9"
+  local is_timed = span.from and not list.shows_days -- a day alone is no time, so nothing can be missing from a span
+  local rows, made, from, last, due = {}, {}, (is_timed or not span.from) and first or nil, "", nil
   local function write(to)
     local batch = { rows = rows, source = source, asked_at = asked_at, from = from, to = to }
     keep(books, owner, list, state, batch, span)
     result.changes, result.is_open = result.changes + batch.changes, result.is_open or batch.is_open
-    rows, from = {}, from and time_text(tonumber(to) + 1)
+    rows, from, due = {}, from and time_text(tonumber(to) + 1), nil
   end
   for found in next_record do
     if list.list == "broker_deposits" then context.owner = books.by_address(found) end
-    local count = #rows
-    record.add(rows, list.entity, found, context)
-    local row = rows[count + 1]
-    if row and span.from and from and (row.time < time_text(span.from) or row.time > time_text(span.to))
-      and row.class ~= "unreadable" then -- a stray belongs to the span of its time
-      for i = #rows, count + 1, -1 do rows[i] = nil end
-      row = nil
+    record.add(made, list.entity, found, context)
+    local time = is_timed and made[1] and made[1].time
+    local is_stray = time and (time < first or time > final) and made[1].class ~= "unreadable"
+    if time and not is_stray and time > last then
+      due, last = due or time_text(tonumber(from) + WEEK), time
+      if #rows >= BATCH or time > due then write(time_text(tonumber(time) - 1)) end -- the oldest come first
     end
-    local time = span.from and from and row and row.time > last and tonumber(row.time)
-    if time and (count >= BATCH or time - tonumber(from) > WEEK) then
-      local more = {}
-      for i = count + 1, #rows do more[#more + 1], rows[i] = rows[i], nil end
-      write(time_text(time - 1)) -- the oldest come first, so nothing before this one is missing
-      rows = more
-    end
-    if row and row.time > last then last = row.time end
+    for i = 1, #made do rows[#rows + 1], made[i] = not is_stray and made[i] or nil, nil end
   end
-  write(span.from and time_text(span.to) or "9")
+  write(final)
 end
 
 --- Reads what is due of a list. Adds what came to `result`: changes, is_open, is_read. Returns whether it could.

@@ -3,7 +3,7 @@
 
 local heap = require "purser.client.util.heap"
 local log = require "purser.client.call.rate_limit.sliding_log"
-local steps = require "steps"
+local steps_of = require "steps".of
 local waiting = require "purser.client.call.rate_limit.waiting"
 
 local SPAN, STEP = 10240, 80
@@ -94,14 +94,14 @@ describe("the first time with room", function()
         local ms, ticket = log.reserve(kv, now, takes, rank, number, "1")
         if ms > 0 then heap.push(asleep, { at = now + ms, order = ticket, rank = rank }) end
       end
-      return steps(function()
+      return (steps_of(function()
         for i = 1, n do ask(i % ranks, 0) end
         while asleep[1] do
           local first = heap.pop(asleep)
           now = math.max(now, first.at)
           ask(first.rank, first.order)
         end
-      end)
+      end))
     end
     local ip, account = { "ip", 1, 100, SPAN }, { "ip", 1, 60, SPAN, "account", 1, 100, SPAN }
     for _, case in ipairs { { ip, 1 }, { ip, 2 }, { account, 1 } } do

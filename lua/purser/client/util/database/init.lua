@@ -98,8 +98,9 @@ end
 
 -- Returns the error of a text with a zero byte, where both databases end a text; or nil.
 local function values_error(...)
+  local values = { ... }
   for i = 1, select("#", ...) do
-    local value = select(i, ...)
+    local value = values[i]
     if type(value) == "string" and value:find("\0", 1, true) then
       return ("a text to be kept holds a zero byte (%s...); leave it out"):format(value:match "^[^%c]*":sub(1, 40))
     end
