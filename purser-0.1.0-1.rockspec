@@ -241,6 +241,7 @@ build = {
     ["purser.desk.approvals.approved"] = "lua/purser/desk/approvals/approved.lua",
     ["purser.desk.approvals.check"] = "lua/purser/desk/approvals/check.lua",
     ["purser.desk.approvals"] = "lua/purser/desk/approvals/init.lua",
+    ["purser.desk.approvals.lists"] = "lua/purser/desk/approvals/lists.lua",
     ["purser.desk.approvals.plan_text"] = "lua/purser/desk/approvals/plan_text.lua",
     ["purser.desk.approvals.policy"] = "lua/purser/desk/approvals/policy.lua",
     ["purser.desk.approvals.policy_chain"] = "lua/purser/desk/approvals/policy_chain.lua",

@@ -10,7 +10,7 @@ local budgets = {
   { "client", 10180, 78, 415 },
   { "write", 5400, 23, 505 },
   { "desk/agent", 520, 4, 330 },
-  { "desk/approvals", 2755, 12, 366 },
+  { "desk/approvals", 2815, 13, 366 },
   { "desk/books", 2620, 14, 324 },
   { "desk/fleet", 985, 5, 420 },
   { "desk/monitor", 505, 4, 210 },

@@ -262,6 +262,21 @@ describe("an entry of addresses", function()
     passed(client.broker:withdraw { coin = "XRP", network = "XRP", address = MEMO_ADDRESS, amount = "5" })
   end)
 
+  it("knows a network by each of its names, and allows by no name that it does not know", function()
+    for _, name in ipairs { "XRP", "Ripple(XRP)", "ripple" } do
+      local client = client_with { addresses = { { address = MEMO_ADDRESS, network = name } } }
+      for _, called in ipairs { "XRP", "Ripple(XRP)", "Ripple" } do
+        local _, err = withdraw(client, { netWork = called })
+        assert.is_nil(err and err.code and err.code:match "^guard", name .. " " .. called)
+      end
+      for _, called in ipairs { "TRX", "NEW", "New(XRP)", "Optimism(XRP)" } do
+        rejected("addresses", withdraw(client, { netWork = called }))
+      end
+    end
+    local client = client_with { addresses = { { address = MEMO_ADDRESS, network = "NEW" } } }
+    rejected("addresses", withdraw(client))
+  end)
+
   it("allows the contract that it names and no other", function()
     local client = client_with { addresses = { MEMO_ADDRESS } }
     rejected("addresses", withdraw(client, { contractAddress = "0xdac1" }))

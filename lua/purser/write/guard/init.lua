@@ -9,7 +9,9 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local lazy = require "purser.client.util.lazy"
 local gates = require "purser.write.gates"
+local networks = lazy "purser.client.operations.network"
 local options_ = require "purser.write.guard.options"
 local spending = require "purser.write.guard.spending"
 
@@ -87,7 +89,7 @@ local function matches(entry, moves, params)
   return entry.address == params[moves.address]
     and (entry.any_memo or entry.memo == memo)
     and (entry.coin == nil or entry.coin == upper(params[moves.asset]))
-    and (entry.network == nil or entry.network == network)
+    and (entry.network == nil or network ~= nil and networks.same(entry.network, network) == true)
     and entry.contractAddress == contract
 end
 
@@ -178,8 +180,8 @@ function Guard:check(row, params)
 end
 
 --- Lets the gates read what the transaction of a call is too late for: it keeps other hosts waiting.
-function Guard:before(client, row)
-  for _, gate in pairs(self.gates) do gate:before(client, row) end
+function Guard:before(client, row, params)
+  for _, gate in pairs(self.gates) do gate:before(client, row, params) end
 end
 
 --- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending
