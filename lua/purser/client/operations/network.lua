@@ -203,13 +203,15 @@ end
 ---@param asked { coin: string, network: string|nil }  what was sent
 ---@param shown table     coin, network, netWork, address
 ---@param coin table|nil  the coin's own record of the coin list, by which any name of a network is known
+---@param is_read boolean|nil  of a plain read: a network that is not known may be the one
 ---@return string|nil
-function M.answer_problem(asked, shown, coin)
+function M.answer_problem(asked, shown, coin, is_read)
   local why = M.other_coin(asked.coin, shown.coin)
   if why then return why end
   for _, name in ipairs { "network", "netWork" } do
     local value = not is_blank(shown[name]) and tostring(shown[name])
-    if asked.network and value and not is_network(asked.network, value, coin) then
+    local is_one = not (asked.network and value) or is_network(asked.network, value, coin)
+    if not is_one and not (is_read and M.same(asked.network, value) == nil) then
       return differs("network", asked.network, value)
     end
   end

@@ -245,6 +245,7 @@ local function require_saved_address(plan, client, network, given)
     if not saved then break end
     local entry = operations.saved_address(saved)
     if entry.address == given.address and (entry.memo or "") == (given.memo or "")
+      and not networks.other_coin(plan.coin, saved.coin)
       and coins.network(plan.coin_record, entry.network) == network then
       line(plan, "saved", "the address is in the address book")
       return nil
