@@ -360,6 +360,7 @@ build = {
     ["purser.write.claims"] = "lua/purser/write/claims.lua",
     ["purser.write.find"] = "lua/purser/write/find.lua",
     ["purser.write.gates"] = "lua/purser/write/gates.lua",
+    ["purser.write.guard.destinations"] = "lua/purser/write/guard/destinations.lua",
     ["purser.write.guard"] = "lua/purser/write/guard/init.lua",
     ["purser.write.guard.options"] = "lua/purser/write/guard/options.lua",
     ["purser.write.guard.spending"] = "lua/purser/write/guard/spending.lua",
