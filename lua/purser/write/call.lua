@@ -318,7 +318,7 @@ local function open(client, row, params, opts, payment, make)
   if not values then return nil, nil, layout end
   local rejection = client._guard and client._guard:check(row, values)
   if rejection then return nil, nil, rejection end
-  if client._guard then client._guard:before(client, row) end
+  if client._guard then client._guard:before(client, row, values) end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
   local request, err = make(client, row, layout, values, opts)
   if not request then return nil, nil, err end

@@ -26,7 +26,7 @@ local LOCK = 7078811 -- held while the tables of gates are made
 ---@field tables string[]  statements that make the gate's own tables where they are missing
 ---@field open fun(options: table, base_url: string): table|nil, string|nil, string|nil  makes what a client brings:
 --- `install(tx)` writes what is in force, or returns why that cannot be; `admit(tx, intent, row, facts)` returns
---- columns, or nil and an error; `before(client, row)` reads what a transaction is too late for
+--- columns, or nil and an error; `before(client, row, params)` reads what a transaction is too late for
 ---@field refuse fun(tx: table, account: string): purser.Error  the error of a client that brings none
 ---@field count fun(tx: table, row: table<string, string>, sign: integer)  counts a recorded call again, or no longer
 ---@field prune fun(tx: table, before: string)

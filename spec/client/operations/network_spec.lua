@@ -111,6 +111,27 @@ describe("an address", function()
     assert.is_nil(address.other_coin("USDT", nil))
   end)
 
+  it("is of one network by any of its names: by the coin's list, else by those that everybody has", function()
+    for name, value in pairs { trx = "TRX", ["TRC-20"] = "TRX", ["Tron(TRC20)"] = "TRX", tron = "TRX",
+      ["Avalanche C Chain(AVAX CCHAIN)"] = "AVAX_CCHAIN", AVAX_CCHAIN = "AVAX_CCHAIN", TON = "TONCOIN",
+      ["Toncoin(TON)"] = "TONCOIN", ["BNB Smart Chain(BEP20)"] = "BSC", [" (ERC20)"] = "ETH" } do
+      assert.equal(value, address.value(name), name)
+    end
+    for _, name in ipairs { "", "()", "NEW", "New Chain(NEW)", "Optimism(ETH)", "New(ERC20)", "Tron(New)" } do
+      assert.is_nil(address.value(name), name)
+    end
+    local coin = { coin = "X", networkList = { { netWork = "NEW", network = "New Chain(N1)" },
+      { netWork = "ERC20", network = "Other" }, { netWork = "TRX", network = "Tron(TRC20)" } } }
+    for _, case in ipairs { { true, "TRX", "trx" }, { true, "TRX", "TRC20" }, { true, "TRX", "Tron(TRC20)" },
+      { false, "TRX", "ETH" }, { nil, "TRX", "NEW" }, { nil, "NEW", "N1" }, { nil, "", "TRX" }, { true, "new", "NEW" },
+      { true, "NEW", "N1", coin }, { false, "TRX", "N1", coin }, { false, "ERC20", "NEW", coin },
+      { nil, "ETH", "NEW", coin }, { nil, "Z", "NEW", coin }, { true, "TRX", "TRC20", { coin = "Y" } } } do
+      local expected, one, other, of = case[1], case[2], case[3], case[4]
+      assert.equal(expected, address.same(one, other, of), one .. " " .. other)
+      assert.equal(expected, address.same(other, one, of), other .. " " .. one)
+    end
+  end)
+
   it("belongs to the network that one of its names finds", function()
     local trx, eth = { netWork = "TRX", network = "Tron(TRC20)" }, { netWork = "ETH", network = "Ethereum(ERC20)" }
     local coin = { coin = "USDT", networkList = { trx, eth, { netWork = "X1", network = "Same(S)" },

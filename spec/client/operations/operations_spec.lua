@@ -106,8 +106,9 @@ describe("a destination", function()
     assert.same({ address = "T1", memo = "7", network = "Tron(TRC20)" },
       saved { address = "T1", memo = "7", network = "Tron(TRC20)" })
     assert.same({ address = "T1", memo = "8", network = "TRX" },
-      saved({ address = "T1", memo = "", addressTag = "8", network = "Tron(TRC20)" }, "TRX"))
-    assert.same({ address = "T1", network = "TRX" }, saved({ address = "T1", memo = "", addressTag = "" }, "TRX"))
+      saved { address = "T1", memo = "", addressTag = "8", network = "TRX" })
+    assert.same({ address = "T1", network = "TRX" },
+      saved { address = "T1", memo = "", addressTag = "", network = "TRX" })
   end)
 end)
 

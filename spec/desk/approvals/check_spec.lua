@@ -80,7 +80,8 @@ describe("a policy that is checked", function()
   it("knows for each condition which holds for more calls", function()
     local function sum(amount, hours) return { amount = amount, hours = hours, per = "account" } end
     local cases = { operation = { "wallet.withdraw", "withdrawals" }, coin = { "USDT", { "BTC", "USDT" } },
-      network = { "TRX", { "ETH", "TRX" } }, queue = { "june", { "july", "june" } }, to = { "cold", { "cold", "hot" } },
+      network = { { "TRC20", "TRX" }, { "ETH", "TRX" } }, queue = { "june", { "july", "june" } },
+      to = { "cold", { "cold", "hot" } },
       known_days = { 7, 1 }, days = { { "mon" }, { "mon", "tue" } }, hours = { "09:00-17:00", "09:00-18:00" },
       made_by = { "finance", "everybody" }, amount_over = { "10", "5" }, amount_up_to = { "5", "10" },
       sum_over = { sum("10", 23), sum("10", 24) } }

@@ -118,6 +118,27 @@ describe("a policy's rules", function()
     assert.is_true(rules.decide(coin, rules.call("wallet.convert", { asset = "BTC,MX" })).ok)
   end)
 
+  it("know a network by each of its names; an unknown one is no permission, and meets what forbids", function()
+    local listed = { coin = "USDT", networkList = { { netWork = "TRX", network = "Tron(TRC20)" },
+      { netWork = "NEW", network = "New(N1)" } } }
+    for _, case in ipairs { { true, "TRX", "trc20" }, { true, "Tron(TRC20)", "TRX" }, { false, "TRX", "ETH" },
+      { nil, "TRX", "NEW" }, { nil, "TRX" }, { false, "TRX", "N1", listed }, { true, "NEW", "N1", listed },
+      { nil, "TRX", "N2", listed }, { nil, { "NEW", "ETH" }, "TRC20" }, { true, { "NEW", "TRX" }, "TRC20" } } do
+      local call = withdrawal { params = { netWork = case[3] }, listed = case[4] }
+      if not case[3] then call = withdrawal { operation = "wallet.withdraw_legacy" } end
+      for effect, is_met in pairs { allow = case[1] == true, require = case[1] ~= false, forbid = case[1] ~= false } do
+        local given = read { allow("all", {}), { name = "it", effect = effect, when = { network = case[2] },
+          approvals = effect == "require" and treasury2 or effect == "allow" and {} or nil } }
+        assert.equal(case[1], rules.matches(given.rules[2], call, given))
+        local applying = rules.applying(given, call)
+        assert.equal(is_met, applying[2] ~= nil)
+      end
+    end
+    local function destination(name) return withdrawal({ params = { netWork = name } }).destination end
+    assert.equal(destination "TRX", destination "Tron(TRC20)")
+    assert.are_not.equal(destination "TRX", destination "NEW")
+  end)
+
   it("know an address of the service's book by all that stands there", function()
     local saved = read { allow("saved", { saved = true }) }
     local book = { { address = "TOther", network = "TRX" }, { address = "TNew", network = "TRX", memo = "7" } }

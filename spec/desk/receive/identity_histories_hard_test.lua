@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- make test-all: 270 s on luajit
 -- A third of two thousand histories over the product, at services that are odd in much.
--- A few have a fault, which nobody traced.
 
 local files = require "files"
 local histories = require "receive_histories"
@@ -9,5 +8,5 @@ local histories = require "receive_histories"
 describe("Deposits in 667 histories that are hard", function()
   teardown(files.remove_kept)
 
-  it("are credited once, to whom they are for", function() histories.hold("hard", { twice = 1, never = 1 }) end)
+  it("are credited once, to whom they are for", function() histories.hold "hard" end)
 end)

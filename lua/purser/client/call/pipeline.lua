@@ -234,7 +234,7 @@ end
 local function foreign_address(row, params, value)
   local is_addresses = row.result and row.result.list == "deposit_address" and params and params.coin
   for _, shown in ipairs(is_addresses and value or {}) do
-    local why = networks.other_coin(params.coin, shown.coin)
+    local why = networks.answer_problem(params, shown, nil, true)
     if why then return why end
   end
 end

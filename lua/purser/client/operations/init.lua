@@ -34,6 +34,9 @@
 ---@field deprecated string|nil  what to call instead
 ---@field live boolean|nil
 
+local lazy = require "purser.client.util.lazy"
+local networks = lazy "purser.client.operations.network"
+
 -- Makes what is looked up in a row at every call.
 local function prepare(group, row)
   if row.full_name then return row end
@@ -110,7 +113,8 @@ function M.destination(row, params)
     if moves.has_memo_behind and front then address, memo, text = front, back, address end
     local network, contract = params[moves.network], params[moves.contract]
     return { kind = "address", address = address, memo = memo ~= "" and memo or nil, network = network, text = text,
-      contract = contract, parts = { address, memo or "", (network or ""):upper(), contract or "" } }
+      contract = contract,
+      parts = { address, memo or "", network and networks.value(network) or (network or ""):upper(), contract or "" } }
   elseif moves.to == "user" and params[moves.account] then
     return { kind = "user", address = params[moves.account], parts = { params[moves.account],
       params[moves.account_type] or "", params[moves.area_code] or "" } }
@@ -121,12 +125,10 @@ end
 
 --- Returns a record of the service's book of withdrawal addresses as a destination.
 ---@param saved table  of wallet.withdrawal_addresses
----@param network string|nil  its name as withdrawals want it; nil: as the book has it, the long one
 ---@return { address: string, memo: string|nil, network: string } entry
-function M.saved_address(saved, network)
+function M.saved_address(saved)
   local memo = saved.memo ~= "" and saved.memo or saved.addressTag
-  return { address = tostring(saved.address), memo = memo ~= "" and memo or nil,
-    network = network or tostring(saved.network) }
+  return { address = tostring(saved.address), memo = memo ~= "" and memo or nil, network = tostring(saved.network) }
 end
 
 return M

@@ -73,28 +73,53 @@ local forms = {
   eos = { { "^[a-z1-5.]+$", 1, 12 }, like = "1 to 12 letters, digits from 1 to 5 and dots" },
 }
 
--- The names of networks, small and without punctuation: the short id, the long name, or a part of the long name.
-local form_of, chain_of = {}, {}
+-- The names of networks, each line of one network: its value, which is the service's short id, and its other names.
+local form_of, value_of = {}, {}
 for form, chains in pairs {
   evm = { "eth erc20 ethereum", "bsc bep20bsc bep20 bnbsmartchain", "matic polygon", "arb arbitrumone arbitrumoneeth",
-    "op opeth optimism", "avaxcchain avaxc", "base baseeth", "linea lineaeth", "zksync zksyncera", "scroll", "mantle",
-    "opbnb", "etc ethereumclassic" },
+    "op opeth optimism", "avax_cchain avaxc avalanchecchain", "base baseeth", "linea lineaeth", "zksync zksyncera",
+    "scroll", "mantle", "opbnb", "etc ethereumclassic" },
   tron = { "trx trc20 tron" }, bitcoin = { "btc bitcoin" }, litecoin = { "ltc litecoin" },
   dogecoin = { "doge dogecoin" }, solana = { "sol solana" }, ripple = { "xrp ripple" }, stellar = { "xlm stellar" },
-  ton = { "ton toncoin" }, cardano = { "ada cardano" },
+  ton = { "toncoin ton" }, cardano = { "ada cardano" },
 } do
   for _, names in ipairs(chains) do
-    for name in names:gmatch "%S+" do form_of[name], chain_of[name] = form, names end
+    local value = names:match "^%S+":upper()
+    for name in names:gmatch "%S+" do form_of[plain(name)], value_of[plain(name)] = form, value end
   end
 end
 
--- Returns what a table has of a network, by the surest of its names.
-local function known_of(of, network)
+-- Returns the form of a network's addresses, by the surest of its names.
+local function known_form(network)
   local names = M.names_of(network)
   for level = 2, 3 do
-    local known = of[names[level][1]] or of[names[level][2]]
-    if known then return known end
+    local known = form_of[names[level][1]] or form_of[names[level][2]]
+    if known then return forms[known] end
   end
+end
+
+--- Returns the value of a network by any name that everybody has for it; nil where a part of the name is not known, or
+--- the parts are of two networks ("Optimism(ETH)").
+---@param name string
+---@return string|nil
+function M.value(name)
+  local parts = M.names_of({ network = name })[3]
+  local one, other = value_of[parts[1]], value_of[parts[2]]
+  return value_of[plain(name)] or one == other and one or nil
+end
+
+--- Returns whether two names are of one network: by the coin's list where it has both, else by the names that everybody
+--- has. Nil where that cannot be said: an unknown name is one with itself alone.
+---@param one string
+---@param other string
+---@param coin table|nil  the coin's own record of the coin list
+---@return boolean|nil
+function M.same(one, other, coin)
+  if one:upper() == other:upper() then return true end
+  local a, b
+  if coin then a, b = M.find(coin, one), M.find(coin, other) end
+  if not (a and b) then a, b = M.value(one), M.value(other) end
+  if a and b then return a == b end
 end
 
 -- The part of a form that an address has the shape of, or nil.
@@ -130,7 +155,7 @@ end
 ---@param is_answer boolean|nil  an answer's address: a shape that no network of ours has is none of its problems
 ---@return string|nil
 function M.problem(network, address, is_answer)
-  local form = forms[known_of(form_of, network) or ""]
+  local form = known_form(network)
   if not form then return nil end
   local name, part = network.netWork or network.network, part_of(form, address)
   if not part then
@@ -144,28 +169,18 @@ end
 
 local function is_blank(value) return value == nil or value == "" or type(value) == "userdata" end
 
--- Returns why a name that an answer shows is not the network that was asked for; or nil. Without the coin's list two
--- names are compared by their parts, and a name that shares none is not the one that was asked for.
-local function other_network(asked, shown, coin)
-  if coin then
-    local one, other = M.find(coin, asked), M.find(coin, shown)
-    return (not one or one ~= other) and shown or nil
+-- Returns whether a name that an answer shows is the network that was asked for. Without the coin's list a name that is
+-- not known shares a part with that network's.
+local function is_network(asked, shown, coin)
+  local is_same = M.same(asked, shown, coin)
+  if is_same ~= nil or coin then return is_same end
+  local of = {}
+  for _, names in ipairs(M.names_of { network = asked }) do
+    for _, part in ipairs(names) do of[part] = part ~= "" or nil end
   end
-  local one = known_of(chain_of, { netWork = asked, network = asked })
-  local other = known_of(chain_of, { netWork = shown, network = shown })
-  if one and other then return one ~= other and shown or nil end
-  local function parts(name)
-    local set = {}
-    for _, level in ipairs(M.names_of { netWork = name, network = name }) do
-      for _, part in ipairs(level) do set[part] = part ~= "" and true or nil end
-    end
-    return set
+  for _, names in ipairs(M.names_of { network = shown }) do
+    if of[names[1]] or of[names[2]] then return true end
   end
-  local of = parts(asked)
-  for part in pairs(parts(shown)) do
-    if of[part] then return nil end
-  end
-  return shown
 end
 
 local function differs(name, sent, value)
@@ -188,13 +203,17 @@ end
 ---@param asked { coin: string, network: string|nil }  what was sent
 ---@param shown table     coin, network, netWork, address
 ---@param coin table|nil  the coin's own record of the coin list, by which any name of a network is known
+---@param is_read boolean|nil  of a plain read: a network that is not known may be the one
 ---@return string|nil
-function M.answer_problem(asked, shown, coin)
+function M.answer_problem(asked, shown, coin, is_read)
   local why = M.other_coin(asked.coin, shown.coin)
   if why then return why end
   for _, name in ipairs { "network", "netWork" } do
-    local value = asked.network and not is_blank(shown[name]) and other_network(asked.network, shown[name], coin)
-    if value then return differs("network", asked.network, value) end
+    local value = not is_blank(shown[name]) and tostring(shown[name])
+    local is_one = not (asked.network and value) or is_network(asked.network, value, coin)
+    if not is_one and not (is_read and M.same(asked.network, value) == nil) then
+      return differs("network", asked.network, value)
+    end
   end
   if is_blank(shown.address) then return "the answer shows no address" end
   local name = asked.network or shown.netWork or shown.network

@@ -8,7 +8,7 @@
 
 local approval_rows = require "purser.desk.approvals.approval_rows"
 local core = require "purser.core"
-local history = require "purser.client.history"
+local lists = require "purser.desk.approvals.lists"
 local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
 local plan_text = require "purser.desk.approvals.plan_text"
@@ -22,7 +22,8 @@ local signers = require "purser.desk.approvals.signers"
 ---@field plans table<string, table>  by digest: what was verified
 ---@field sent_before table|false  what the account sent before it was under a policy
 ---@field book table[]|nil   the service's book of withdrawal addresses, where it was asked for and read
----@field book_at integer|nil  when it was read, of the monotonic clock
+---@field coins table<string, table>|nil  the service's coins by name, likewise
+---@field read_at table<string, integer>  when these were read, of the monotonic clock
 
 ---@class purser.PlansKept
 ---@field journal_id string
@@ -38,7 +39,7 @@ local M = {}
 
 local concat, format = table.concat, string.format
 
-local DAY, SLACK_MS, BOOK_MS = 86400000, 60000, 600000
+local DAY, SLACK_MS = 86400000, 60000
 
 ------------------------------------------------------------------------------------------------------ at the sending
 
@@ -168,6 +169,7 @@ local function check(self, tx, intent, row, facts, reads)
   call.now, call.queue, call.key = now_of(known.newest, intent.sent_at), facts.queue, facts.key
   if not call.now then return nil, signers.error "clock" end
   call.known_since, call.book, call.word = known.known_since or false, self.book, known.word
+  call.listed = self.coins and call.coins and self.coins[call.coins[1]]
   function call.sum(limit) return approval_rows.sum(tx, account, call, limit, asked) end
   local plan
   plan, err = find_approval(self, tx, known, call)
@@ -212,32 +214,8 @@ function M.refuse(tx, account)
   return of_guard(err)
 end
 
--- Returns the service's book, with the short names of networks, which withdrawals want; nil where it cannot be read.
-local function book_of(client)
-  local coins, book, names = client:call "wallet.coins", {}, {}
-  if not coins then return nil end
-  for _, coin in ipairs(coins) do
-    for _, network in ipairs(coin.networkList or {}) do
-      names[format("%s\n%s", coin.coin, network.network)] = network.netWork
-    end
-  end
-  local walk = history.walk(client, operations.by_name["wallet.withdrawal_addresses"])
-  while true do
-    local saved, err = walk:next()
-    if not saved then return not err and book or nil end
-    book[#book + 1] = operations.saved_address(saved, names[format("%s\n%s", saved.coin, tostring(saved.network))])
-  end
-end
-
---- Reads the service's book before a withdrawal where a rule asks for it, once in ten minutes. One that cannot be read
---- leaves such rules without an answer. The transaction of the call is too late for it: it keeps other hosts waiting.
----@param client purser.State
-function Gate:before(client, row)
-  local approved = self.kept
-  local is_fresh = approved.book and core.monotonic_ms() - approved.book_at < BOOK_MS
-  if is_fresh or not approved.chain.latest.asks_book or not row.moves or row.moves.to ~= "address" then return end
-  approved.book, approved.book_at = book_of(client), core.monotonic_ms()
-end
+--- Reads of the service what rules need, before the transaction of the call: it keeps other hosts waiting.
+function Gate:before(client, row, params) lists.read(self.kept, client, row, params) end
 
 ----------------------------------------------------------------------------------------------- the payer's plans
 
@@ -341,7 +319,7 @@ function M.open(client_options, base_url, host)
   local chain, message = policy_chain.open(folder, account)
   if not chain then return nil, message, "install it with `purser policy install`" end
   local self = setmetatable({ folder = folder, account = account, base_url = base_url, host = host or "",
-    chain = chain, plans = {}, kept_in = journal }, Approved)
+    chain = chain, plans = {}, read_at = {}, kept_in = journal }, Approved)
   self.journal_id, message = journal:id()
   if self.journal_id then self.sent_before, message = approval_rows.survey(journal.db, account, core.now_ms()) end
   if self.sent_before == nil then return nil, "the policy cannot be used with this journal: " .. tostring(message) end

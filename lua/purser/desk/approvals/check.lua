@@ -5,6 +5,7 @@
 
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
+local networks = require "purser.client.operations.network"
 local operations_ = require "purser.client.operations"
 local policy = require "purser.desk.approvals.policy"
 local rules = require "purser.desk.approvals.rules"
@@ -26,7 +27,14 @@ local function is_subset(narrow, wide)
   return true
 end
 
-follows.coin, follows.network, follows.queue = is_subset, is_subset, is_subset
+follows.coin, follows.queue = is_subset, is_subset
+
+function follows.network(narrow, wide)
+  for name in pairs(narrow) do
+    if not rules.among(wide, name) then return false end
+  end
+  return true
+end
 
 function follows.operation(narrow, wide)
   for name in pairs(narrow) do
@@ -42,7 +50,8 @@ function follows.to(narrow, wide, of_narrow, of_wide)
       for other in pairs(wide) do
         for _, each in ipairs(of_wide.addresses[other]) do
           is_there = is_there or each.address == entry.address and each.memo == entry.memo
-            and each.contractAddress == entry.contractAddress and (not each.network or each.network == entry.network)
+            and each.contractAddress == entry.contractAddress
+            and (not each.network or entry.network and networks.same(each.network, entry.network))
         end
       end
       if not is_there then return false end

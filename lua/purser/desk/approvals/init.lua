@@ -26,12 +26,8 @@ local M = {}
 -- Returns the client among these options; or nil and an error.
 local function client_of(options, known, name)
   local message, option, hint = option_schema.check(options, known, "option of approvals." .. name)
-  local client = not message and options.client
-  if not message and not (client and client.settings) then
-    message, option = ("approvals.%s has no client"):format(name), "client"
-  end
-  if message then return nil, errors.option(message, option, hint) end
-  return client
+  local err = errors.option(message, option, hint) or errors.no_client(options.client, "approvals." .. name)
+  return not err and options.client or nil, err
 end
 
 -- Returns the plans that a payer's client has; or nil and an error.

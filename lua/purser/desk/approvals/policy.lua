@@ -151,6 +151,15 @@ end
 
 local function upper_of(word, name) return upper(text_of(word, name)) end
 
+-- Reads the name of a network, and notes it: where the names that everybody has do not tell it from a call's network,
+-- the coin list is asked.
+local function network_of(word, name, policy)
+  local network = upper_of(word, name)
+  policy.networks = policy.networks or {}
+  policy.networks[network] = true
+  return network
+end
+
 local function minutes_of(hours, minutes, name)
   local count = tonumber(hours) * 60 + tonumber(minutes)
   return count <= 1440 and tonumber(minutes) < 60 and count or wrong("%s is no time", name)
@@ -165,7 +174,7 @@ local function hours_of(value, name)
 end
 
 local conditions = {
-  operation = set_of(operation_of), coin = set_of(upper_of), network = set_of(upper_of), queue = set_of(text_of),
+  operation = set_of(operation_of), coin = set_of(upper_of), network = set_of(network_of), queue = set_of(text_of),
   to = set_of(known_in "addresses"), known_days = whole(0, 3650), saved = is_true,
   amount_over = amount_of, amount_up_to = amount_of,
   sum_over = object_of { { "amount", amount_of }, { "hours", whole(1, MAX_HOURS) },
@@ -275,7 +284,7 @@ local read_file = object_of {
   { "version", whole(1, 1000000) }, { "replaces", replaces_of }, { "zone", zone_of },
   { "people", map_of(keys_of) },
   { "groups", map_of(set_of(known_in "people")) },
-  { "addresses", map_of(list_of(object_of { { "address", text_of }, { "network", optional(text_of) },
+  { "addresses", map_of(list_of(object_of { { "address", text_of }, { "network", optional(network_of) },
     { "memo", optional(text_of) }, { "contractAddress", optional(text_of) } })) },
   { "plan_days", optional(whole(0, 366), 7) }, { "change", change_of }, { "rules", rules_of },
 }
@@ -293,6 +302,7 @@ local read_file = object_of {
 ---@field change table[]       who changes it: { group, count }
 ---@field rules table[]        sorted by name
 ---@field asks_sums boolean|nil  a rule asks what was sent in some hours
+---@field networks table<string, boolean>|nil  names of networks in it
 ---@field asks_book boolean|nil  a rule asks for the service's book of withdrawal addresses
 
 local function read(text)

@@ -6,6 +6,7 @@
 -- meets a `require` or a `forbid`: nothing unknown loosens.
 
 local decimal = require "purser.decimal"
+local networks = require "purser.client.operations.network"
 local operations = require "purser.client.operations"
 local plan_text = require "purser.desk.approvals.plan_text"
 
@@ -38,7 +39,8 @@ local function names_of_destination(to)
 end
 
 --- Returns what rules judge of a call. The caller adds what it knows of it: `now`, `queue`, `known_since` (false: never
---- paid), `book` (the service's own, of operations.saved_address), `sum`, `signed`, `maker`, `waited_ms`.
+--- paid), `book` (the service's own, of operations.saved_address), `listed` (its record of the coin), `sum`, `signed`,
+--- `maker`, `waited_ms`.
 ---@param operation string
 ---@param params table<string, string>
 ---@return table|nil call  nil where there is no such operation
@@ -66,16 +68,29 @@ function judge.coin(set, call)
   return count > 0
 end
 
-function judge.network(set, call)
-  if not call.to or call.to.kind ~= "address" then return false end
-  return call.to.network and (set[upper(call.to.network)] or false)
+--- Returns whether a network is among these names; nil where that is not known.
+---@param coin table|nil  its record of the coin list
+---@return boolean|nil
+function M.among(names, network, coin)
+  local found = false
+  for name in pairs(names) do
+    local is_same = networks.same(name, network, coin)
+    if is_same then return true end
+    if is_same == nil then found = nil end
+  end
+  return found
 end
 
-local function is_entry(entry, to)
+function judge.network(names, call)
+  if not call.to or call.to.kind ~= "address" then return false end
+  return call.to.network and M.among(names, call.to.network, call.listed)
+end
+
+local function is_entry(entry, to, listed)
   local is_same = entry.address == to.address and entry.memo == to.memo
     or to.text ~= nil and entry.address == to.text and entry.memo == nil
   return is_same and to.contract == entry.contractAddress
-    and (entry.network == nil or to.network ~= nil and upper(to.network) == upper(entry.network))
+    and (entry.network == nil or to.network ~= nil and networks.same(entry.network, to.network, listed) == true)
 end
 
 local function front_of(address) return match(address, "^[^:]+") or address end
@@ -89,7 +104,7 @@ local function pays_one_of(lists, call)
   local address = upper(to.address)
   for _, list in ipairs(lists) do
     for _, entry in ipairs(list) do
-      if is_entry(entry, to) then return true end
+      if is_entry(entry, to, call.listed) then return true end
       local other = upper(entry.address)
       if other == address or other == front_of(address) or front_of(other) == address then found = nil end
     end

@@ -245,7 +245,8 @@ local function require_saved_address(plan, client, network, given)
     if not saved then break end
     local entry = operations.saved_address(saved)
     if entry.address == given.address and (entry.memo or "") == (given.memo or "")
-      and (entry.network == network.network or entry.network == network.netWork) then
+      and not networks.other_coin(plan.coin, saved.coin)
+      and coins.network(plan.coin_record, entry.network) == network then
       line(plan, "saved", "the address is in the address book")
       return nil
     end
@@ -304,8 +305,8 @@ end
 -- Checks what a withdrawal names against its network. Returns the amount; or nil and an error when something could not
 -- be read.
 local function check_withdrawal(plan, client, network, given, with_balance)
-  if given.network and given.netWork and given.network ~= given.netWork then
-    problem(plan, "network and netWork are both given; give one")
+  if network and given.network and given.netWork and coins.network(plan.coin_record, given.netWork) ~= network then
+    problem(plan, "network and netWork name two networks; give one")
   end
   check_destination(plan, client, network, given)
   local amount = take_amount(plan, given)

@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: MIT
---- Guard rails: what a client must not do, whatever its caller asks. Checked below every wrapper, before anything is
---- sent. docs/write/guard-rails.md says what each rule means; guard/options.lua reads them.
+--- Guard rails: what a client must not do, whatever its caller asks. See docs/write/guard-rails.md.
+--
+-- The files in reading order: options (reads purser.new's `guard`), this one (amounts, and the sets of rules),
+-- destinations (whom a call may pay), spending (what was spent, in the journal). client/build makes the guard;
+-- write/call asks it before anything is sent, and write/journal within the transaction that records the call.
 --
 -- A row says what it moves (`moves`): which of its own parameters are the asset and the amount, and what kind of
 -- destination it has. Nothing but these parameters decides: `extra_params` never does.
---
--- Where one destination rule is given, a destination without a rule of its own is rejected.
 
 local decimal = require "purser.decimal"
+local destinations = require "purser.write.guard.destinations"
 local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
 local options_ = require "purser.write.guard.options"
@@ -78,73 +80,6 @@ local function check_amounts(self, row, params)
   end
 end
 
-------------------------------------------------------------------------------------------------- destinations
-
--- Returns whether an entry of `addresses` allows a withdrawal. It does not bind what it does not name, but for the
--- memo and the contract: these change who is paid.
-local function matches(entry, moves, params)
-  local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
-  return entry.address == params[moves.address]
-    and (entry.any_memo or entry.memo == memo)
-    and (entry.coin == nil or entry.coin == upper(params[moves.asset]))
-    and (entry.network == nil or entry.network == network)
-    and entry.contractAddress == contract
-end
-
-local check_destination = {}
-
-function check_destination.address(self, row, params)
-  if not self.addresses then
-    return reject(row, "addresses", "other destinations have a rule, and addresses have none", "list those allowed")
-  end
-  for _, entry in ipairs(self.addresses) do
-    if matches(entry, row.moves, params) then return nil end
-  end
-  return reject(row, "addresses", "no entry of the list allows this address with the memo, coin, network and contract "
-    .. "of the call", "add one that does")
-end
-
-function check_destination.user(self, row, params)
-  if not self.recipients then
-    return reject(row, "recipients", "other destinations have a rule, and recipients have none", "list those allowed")
-  end
-  local moves = row.moves
-  if not self.recipients[options_.user(params[moves.account_type], params[moves.account], params[moves.area_code])] then
-    return reject(row, "recipients", "the user is not on the list", "add the user to it")
-  end
-end
-
-function check_destination.sub_account(self, row)
-  if self.sub_accounts then return nil end
-  return reject(row, "sub_accounts", "other destinations have a rule, and sub-accounts have none",
-    "list those allowed")
-end
-
-function check_destination.own() return nil end
-
-check_destination.none = check_destination.own
-
--- The parameters of write calls that name a sub-account.
-local function names_of_sub_accounts(row)
-  if row.moves then return row.moves.sub_accounts or {} end
-  return row.by_name.subAccount and { "subAccount" } or {}
-end
-
-local function check_sub_accounts(self, row, params)
-  if not self.sub_accounts then return nil end
-  for _, name in ipairs(names_of_sub_accounts(row)) do
-    if params[name] and not self.sub_accounts[params[name]] then
-      return reject(row, "sub_accounts", format('%s "%s" is not on the list', name, params[name]),
-        "add it to the list")
-    end
-  end
-end
-
-local function check_destinations(self, row, params)
-  if not (self.addresses or self.recipients or self.sub_accounts) then return nil end
-  return row.moves and check_destination[row.moves.to](self, row, params) or check_sub_accounts(self, row, params)
-end
-
 ------------------------------------------------------------------------------------------------ what clients call
 
 -- Looks at what travels, and not at the caller's `extra_params`: a table may answer differently each time it is read.
@@ -162,9 +97,10 @@ local function check_set(rules, row, params)
   if rules.read_only then
     return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
   end
-  local rejection = check_extra(rules, row, params)
+  local rejection = check_extra(rules, row, params) or check_amounts(rules, row, params)
   if rejection then return rejection end
-  return check_amounts(rules, row, params) or check_destinations(rules, row, params)
+  local rule, message, hint = destinations.check(rules, row, params)
+  return rule and reject(row, rule, message, hint)
 end
 
 --- Checks the rules that need no memory. Returns nil, or the rejection.
@@ -178,8 +114,8 @@ function Guard:check(row, params)
 end
 
 --- Lets the gates read what the transaction of a call is too late for: it keeps other hosts waiting.
-function Guard:before(client, row)
-  for _, gate in pairs(self.gates) do gate:before(client, row) end
+function Guard:before(client, row, params)
+  for _, gate in pairs(self.gates) do gate:before(client, row, params) end
 end
 
 --- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending

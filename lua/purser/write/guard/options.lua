@@ -32,7 +32,7 @@ local DAY = 86400000
 ---@field memo string|nil         this memo. Default: a withdrawal without a memo
 ---@field any_memo boolean|nil    every memo, and none
 ---@field coin string|nil         only this coin
----@field network string|nil      only this network, as the call names it
+---@field network string|nil      only this network, by any name that everybody has for it
 ---@field contractAddress string|nil
 
 ---@class purser.GuardRecipient

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The service's own book of withdrawal addresses, where a rule of the policy asks for it.
+-- The service's own book of withdrawal addresses, and its list of coins, where a rule of the policy asks for them.
 
 local at = require "payouts_setting"
 local core = require "purser.core"
@@ -10,7 +10,7 @@ local PAYEE, OTHER = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ", "TTCL2e9RcRaasV9Zvczq
 local MEMO = { coin = "XRP", network = "XRP", address = "rMQ98K56yXJbDGv49ZSmW51sLn94Xe1mu1", memo = "7" }
 local MINUTE = 60000
 
-local monotonic_ms, log, is_down = core.monotonic_ms, {}, false
+local monotonic_ms, log, is_down, coins = core.monotonic_ms, {}, false, nil
 
 -- Begins a service with the book of two addresses, and a client under these rules.
 local function begin(list)
@@ -24,6 +24,7 @@ local function begin(list)
     local is_book = request.target:find("withdraw/address", 1, true)
     local word = is_book and "book" or request.target:find("config/getall", 1, true) and "coins" or "call"
     if word == "call" or word ~= log[#log] then log[#log + 1] = word end -- reads are tried again
+    if word == "coins" and coins then return coins end
     if is_book and is_down then return { status = 500, body = "", headers = "" } end
     return inner:send(request)
   end) }
@@ -63,7 +64,7 @@ describe("the service's book of addresses", function()
     local _, err = withdraw(with_memo "7")
     assert.equal("rejected", err.outcome) -- by the service: the account has no such coins
     for _, more in ipairs { { address = OTHER }, with_memo(), with_memo "8", { memo = "7" },
-      { netWork = "ETH" }, { netWork = "Tron(TRC20)" }, { address = PAYEE:lower() },
+      { netWork = "ETH" }, { netWork = "Optimism(TRC20)" }, { address = PAYEE:lower() },
       { contractAddress = "0x1" } } do
       assert.same({ "saved-only" }, refused(withdraw(more)).details.rules)
     end
@@ -79,6 +80,14 @@ describe("the service's book of addresses", function()
     assert(withdraw { address = OTHER })
   end)
 
+  it("has a network by each of its names", function()
+    begin { allow_all, saved_only }
+    for _, name in ipairs { "Tron(TRC20)", "TRC20", "trx" } do
+      local ok, err = withdraw { netWork = name }
+      assert.truthy(ok or err.code ~= "guard.approval", name)
+    end
+  end)
+
   it("is read once in ten minutes, and again at once where that failed", function()
     begin { { name = "saved", effect = "allow", when = { saved = true }, approvals = {} } }
     local now = monotonic_ms()
@@ -90,7 +99,7 @@ describe("the service's book of addresses", function()
     assert(withdraw())
     now = now + 10 * MINUTE - 1
     assert(withdraw())
-    assert.same({ "coins", "book", "coins", "book", "coins", "book", "call", "call" }, log)
+    assert.same({ "coins", "book", "call", "call" }, log)
     is_down, now = true, now + 1
     refused(withdraw()) -- an old book is none
   end)
@@ -111,5 +120,35 @@ describe("the service's book of addresses", function()
     assert.equal(10 * MINUTE, refused(withdraw()).details.due_in)
     is_down = false
     assert.is_nil(refused(withdraw { address = OTHER }).details.due_in) -- that waits for a person
+  end)
+end)
+
+describe("the service's list of coins", function()
+  -- Returns whether a policy with a rule about a network lets a withdrawal through.
+  local function passes(effect, network, called)
+    begin { { name = "that", effect = effect, when = { network = network },
+      approvals = effect == "allow" and {} or nil },
+      effect == "forbid" and allow_all or nil }
+    local ok, err = withdraw { netWork = called, coin = "ETH", address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" }
+    return ok ~= nil or err.code ~= "guard.approval"
+  end
+
+  it("tells a network that not everybody knows, and is asked for no other", function()
+    assert.is_true(passes("allow", "TRX", "TRC20"))
+    assert.is_false(passes("forbid", "TRX", "TRC20"))
+    assert.is_true(passes("forbid", "TRX", "ERC20"))
+    assert.same({ "call" }, log)
+    assert.is_false(passes("allow", "TRX", "NEW"))
+    assert.same({ "coins" }, log)
+    assert.is_false(passes("forbid", "TRX", "NEW"))
+    coins = { status = 200, headers = "", body = '[{"coin":"ETH","networkList":[{"netWork":"NEW","network":"N(N1)"},'
+      .. '{"netWork":"TRX","network":"Tron(TRC20)"}]}]' }
+    assert.is_true(passes("forbid", "TRX", "N1"))
+    assert.is_true(passes("allow", "NEW", "N1"))
+    assert.is_false(passes("forbid", "NEW", "N1"))
+    coins = { status = 500, headers = "", body = "" }
+    assert.is_false(passes("forbid", "TRX", "N1"))
+    assert.is_false(passes("allow", "NEW", "N1"))
+    coins = nil
   end)
 end)

@@ -1,0 +1,52 @@
+-- SPDX-License-Identifier: MIT
+-- Lists of the service that rules ask for: its book of withdrawal addresses, and its coins with the names of networks.
+-- They are read before a withdrawal, once in ten minutes. One that cannot be read leaves such rules without an answer.
+
+local core = require "purser.core"
+local history = require "purser.client.history"
+local networks = require "purser.client.operations.network"
+local operations = require "purser.client.operations"
+
+local M = {}
+
+local FRESH_MS = 600000
+
+local readers = {}
+
+function readers.coins(client)
+  local list, coins = client:call "wallet.coins", {}
+  for _, coin in ipairs(list or {}) do coins[coin.coin] = coin end
+  return list and coins
+end
+
+function readers.book(client)
+  local walk, book = history.walk(client, operations.by_name["wallet.withdrawal_addresses"]), {}
+  while true do
+    local saved, err = walk:next()
+    if not saved then return not err and book or nil end
+    book[#book + 1] = operations.saved_address(saved)
+  end
+end
+
+local function refresh(approved, client, name)
+  if approved[name] and core.monotonic_ms() - approved.read_at[name] < FRESH_MS then return end
+  approved[name], approved.read_at[name] = readers[name](client), core.monotonic_ms()
+end
+
+--- Reads what the policy of a payer needs before a withdrawal. The coins are read where the names that everybody has do
+--- not say whether a rule names the call's network.
+---@param approved purser.Approved
+---@param client purser.State
+---@param params table<string, string>
+function M.read(approved, client, row, params)
+  local latest = approved.chain.latest
+  if not row.moves or row.moves.to ~= "address" then return end
+  local network, needs_coins = params[row.moves.network], latest.asks_book
+  for name in pairs(network and latest.networks or {}) do
+    needs_coins = needs_coins or networks.same(name, network) == nil
+  end
+  if needs_coins then refresh(approved, client, "coins") end
+  if latest.asks_book then refresh(approved, client, "book") end
+end
+
+return M
