@@ -136,6 +136,22 @@ describe("a long list", function()
     assert.equal(44, at.counted(at.TRANSFER, "applied"))
   end)
 
+  -- Returns the statements of each transaction that begins the run of a list of which the queue holds all keys.
+  local function statements_of(name, number, amount)
+    local payouts = at.payouts_with { queue = name }
+    assert(payouts:add_all(rows_of(number)))
+    local plan = assert(payouts:plan { payments = rows_of(number, amount) })
+    counts = {}
+    count()
+    assert(require("purser.desk.payouts.runs").begin(payouts, plan))
+    at.journal.db.transaction = nil
+    return table.concat(counts, " ")
+  end
+
+  it("that the queue holds is begun by as many statements as a short one: 100,000 took longer than a lock", function()
+    assert.equal(statements_of("a", 5), statements_of("b", 45))
+  end)
+
   it("leaves nothing in the queue where the process is killed before all of it is written", function()
     local payouts, written = at.payouts_with(), 0
     count(function(_, sql)

@@ -33,8 +33,8 @@ describe("payouts", function()
   end)
 
   it("lists no state that does not exist", function()
-    for given, hint in pairs { undecidd = 'did you mean "undecided"', finished = "give one of done, dropped, failed",
-      [1] = "that is a number" } do
+    for given, hint in pairs { undecidd = 'is "undecidd"; it must be one of waiting, taken, sent, done, failed',
+      [1] = "is a number" } do
       local list, err = payouts:list(given)
       assert.is_nil(list)
       assert.equal("state", err.option)

@@ -74,6 +74,32 @@ before_each(function()
 end)
 after_each(own.finish)
 
+describe("a reading of the queue", function()
+  it("is taken over by the next but for what has changed, in whatever a plan reads of it", function()
+    for _, key in ipairs { "a", "b", "c" } do insert(key) end
+    insert("elsewhere", { queue = "other" })
+    local function read(before) return within(function(tx) return queue.read(tx, QUEUE, before) end) end
+    local first = read()
+    assert.equal("a b c", keys(first))
+    assert.equal(first, read(first))
+    insert "d"
+    for _, change in ipairs { "stage = 'failed'", "state = 'rejected'", "attempt = '1'", "disowned = 'yes'",
+      "content = 'x'", "key = 'k'" } do
+      local before = read()
+      within(function(tx) tx:rows("UPDATE purser_calls SET " .. change .. " WHERE payment = 'b'") end)
+      local now = read(before)
+      assert.same({ true, true, false }, { now[1] == before[1], now[3] == before[3],
+        now[2] == before[2] }, change)
+    end
+    local before = read(first)
+    assert.equal("a b c d", keys(before))
+    within(function(tx) queue.mark(tx, QUEUE, "7", { "c", "a" }) end)
+    local now = read(before)
+    assert.same({ "7", "", "7" }, { now[1].mark, now[2].mark, now[3].mark })
+    assert.equal(now, read(now))
+  end)
+end)
+
 describe("what waits", function()
   it("is taken by one worker alone, as many as it asks for, of its queue and account", function()
     for _, key in ipairs { "a", "b", "c" } do insert(key) end
@@ -405,8 +431,6 @@ describe("the counts of a queue", function()
       dropped = 0, account = "a", queue = "q" },
       (within(function(tx) return queue.counts(tx, QUEUE) end)))
     assert.equal(3, within(function(tx) return queue.left(tx, QUEUE) end))
-    assert.is_false((within(function(tx) return queue.is_empty(tx, QUEUE) end)))
-    assert.is_true((within(function(tx) return queue.is_empty(tx, { queue = "q", account = "c" }) end)))
     assert.same({ { account = "b", payments = 1 } },
       (within(function(tx) return queue.other_accounts(tx, QUEUE) end)))
     assert.equal("k4 k7", keys(within(function(tx) return queue.list(tx, QUEUE, "done") end)))

@@ -63,7 +63,8 @@ describe("a payment that failed", function()
     local queue = require "purser.desk.payouts.queue"
     local made = assert(require("purser.desk.payouts.add").prepare(payouts, "s", TRANSFER, move "6"))
     assert.is_false(assert(at.journal.db:transaction(function(tx)
-      return { queue.replace(tx, payouts, queue.find(tx, payouts, "s"), made) }
+      return { queue.replace(tx, payouts, queue.find(tx, payouts, "s"),
+        { content = made.content }) }
     end))[1])
     assert.same({ "sent", "5" }, { assert(payouts:find "s").state, assert(payouts:find "s").params.amount })
   end)

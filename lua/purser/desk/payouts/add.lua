@@ -221,8 +221,7 @@ local function write_batch(tx, self, name, payments, first)
 end
 
 --- Runs act(tx, add) in a transaction; add(wanted) adds the payments, or those alone whose keys are `wanted`, and
---- returns how many are new, and the name of the list where they are many. Returns what act returns; or nil and an
---- error, and then nothing was added.
+--- returns how many are new. Returns what act returns; or nil and an error, and then nothing was added.
 ---@param payments table[]  as M.prepare makes them
 function M.adding(self, payments, act)
   if #payments <= M.BATCH then
@@ -246,7 +245,7 @@ function M.adding(self, payments, act)
   local result
   if ok then
     result, err = planned.within(self.journal, function(tx)
-      return act(tx, function(wanted) return move(tx, self, name, payments, wanted), name end)
+      return act(tx, function(wanted) return move(tx, self, name, payments, wanted) end)
     end)
   end
   planned.within(self.journal, function(tx) return tx:rows(FORGET, name, old) end)

@@ -7,10 +7,7 @@
 --
 -- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
 -- id by which the service distinguishes payments comes from account, queue and key, so every attempt carries the same.
--- A payment is recorded before it is sent; one whose answer was lost is reconciled, and sent again only when
--- reconciling says that it was not done; what cannot be decided is listed. A journal that cannot show that it is the
--- newest is compared with the histories first. A run that was killed is continued by the next. Over PostgreSQL any
--- number of workers share a queue.
+-- A payment whose answer was lost is reconciled, and sent again only when reconciling says that it was not done.
 
 local add = require "purser.desk.payouts.add"
 local views = require "purser.client.util.views"
@@ -24,11 +21,9 @@ local queue = require "purser.desk.payouts.queue"
 local runs = require "purser.desk.payouts.runs"
 local schedule = require "purser.schedule"
 local worker = require "purser.desk.payouts.worker"
-local names_of = lazy "purser.client.util.names_of"
 local lists = lazy "purser.desk.payouts.list"
 local plans = lazy "purser.desk.payouts.plan"
 local retry = lazy "purser.desk.payouts.retry"
-local suggest = lazy "purser.client.util.suggest"
 
 ---@class purser.Payouts
 local Payouts = { __name = "purser.payouts" }
@@ -70,8 +65,7 @@ end
 
 ------------------------------------------------------------------------------------------------------- looking
 
-local states = { waiting = true, taken = true, sent = true, done = true, failed = true, undecided = true,
-  dropped = true }
+local states = { state = { "waiting", "taken", "sent", "done", "failed", "undecided", "dropped" } }
 
 ---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"|"dropped"
 
@@ -113,11 +107,8 @@ end
 ---@param state purser.payment_states|nil
 ---@return purser.Payment[]|nil payments, purser.Error|nil err
 function Payouts:list(state)
-  if state ~= nil and not states[state] then
-    return nil, errors.option(("payouts:list: there is no state %s%s"):format(type(state) == "string"
-      and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
-      "give one of " .. table.concat(names_of(states), ", "))
-  end
+  local problem, option, hint = option_schema.check({ state = state }, states, "payouts:list:")
+  if problem then return nil, errors.option(problem, option, hint) end
   return planned.within(self.journal, function(tx) return queue.list(tx, self, state) end, true)
 end
 

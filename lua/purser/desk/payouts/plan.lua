@@ -21,27 +21,29 @@ local function check_params(client, payment)
   return err.message .. (err.hint and "; " .. err.hint or "")
 end
 
-local function plan_withdrawal(client, payment, unchecked)
+-- Returns the plan of a payment that goes to an address, whose fee is noted; false of another; nil and an error where
+-- the coins cannot be read.
+local function withdrawal_of(client, payment, unchecked)
+  if not payment.row or payment.row.effect ~= "transfer" or not payment.row.by_name.address then return false end
   local given = { unchecked_address = unchecked or nil }
   for name, value in pairs(payment.params) do given[name] = value end
   local plan, err = client.wallet:plan_withdraw(given, payment.operation, true)
-  if not plan then return err end
-  payment.warnings, payment.fee = plan.warnings, plan.fee
-  for _, problem in ipairs(plan.problems) do payment.problems[#payment.problems + 1] = problem end
-  if plan.ok then
-    local had_id = payment.params.withdrawOrderId
-    payment.params = plan.params
-    if not had_id then payment.params.withdrawOrderId = nil end -- the queue makes its own, from the key
-  end
+  payment.fee = plan and plan.fee
+  return plan, err
 end
 
 -- Checks each payment and completes the names of networks: adds to `problems`, `warnings` and `fee`. Returns an error
 -- when the coins cannot be read.
 local function check(client, payments, unchecked)
   for _, payment in ipairs(payments) do
-    if payment.row and payment.row.effect == "transfer" and payment.row.by_name.address then
-      local err = plan_withdrawal(client, payment, unchecked)
-      if err then return err end
+    local plan, err = withdrawal_of(client, payment, unchecked)
+    if err then return err end
+    payment.warnings = plan and plan.warnings or payment.warnings
+    for _, problem in ipairs(plan and plan.problems or {}) do table.insert(payment.problems, problem) end
+    if plan and plan.ok then
+      local had_id = payment.params.withdrawOrderId
+      payment.params = plan.params
+      if not had_id then payment.params.withdrawOrderId = nil end -- the queue makes its own, from the key
     end
     if payment.row and not payment.problems[1] then payment.problems[1] = check_params(client, payment) end
   end
@@ -313,10 +315,10 @@ end
 
 -- Notes what is wrong with each payment, and what may be. Returns what of them was paid lately; or nil and an error.
 local function judge(client, payments, options)
-  local seen = {}
+  local seen, rows = {}, purser.operations
   for i, payment in ipairs(payments) do
     payment.problems, payment.warnings, payment.odd = payment.problems or {}, payment.warnings or {}, {}
-    payment.row = purser.operations[payment.operation]
+    payment.row = rows[payment.operation]
     local first = seen[payment.key]
     if first and not payment.line then payment.problems[1] = ("payment %d has the same key"):format(first) end
     seen[payment.key] = first or i
@@ -333,23 +335,18 @@ local function seen(client, payments, options)
   local view, err = runs.see(options.queue, payments)
   if not view then return nil, err end
   if payments then return view end
-  if view.is_empty then
+  if not view.rows[1] then
     return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.no_queue",
       message = ('the queue "%s" holds no payment of the account "%s"'):format(options.queue.queue,
         client:account()), hint = "correct the name, or add the payments" }
   end
   view.payments = {}
+  local rows = purser.operations
   for i, entry in ipairs(view.send) do
-    entry.problems, entry.warnings, entry.odd, entry.row = {}, {}, {}, purser.operations[entry.operation]
+    entry.problems, entry.warnings, entry.odd, entry.row = {}, {}, {}, rows[entry.operation]
     view.payments[i] = entry
-    if entry.row.by_name.address then
-      local given = { unchecked_address = true }
-      for name, value in pairs(entry.params) do given[name] = value end
-      local plan
-      plan, err = client.wallet:plan_withdraw(given, entry.operation, true)
-      if not plan then return nil, err end
-      entry.fee = plan.fee
-    end
+    err = select(2, withdrawal_of(client, entry, true))
+    if err then return nil, err end
   end
   return view
 end

@@ -5,6 +5,7 @@
 -- The journal writes what ends an attempt, with what becomes of the payment.
 
 local core = require "purser.core"
+local json = require "purser.json"
 local planned = require "purser.write.planned"
 
 local M = {}
@@ -72,7 +73,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------- adding
 
---- Adds a payment. Returns whether it was added: not where one has its key, or a call its id.
+--- Adds a payment. Returns whether the payment was added: not where one has its key, or a call its id.
 ---@param payment { key: string, operation: string, params: table, id: string|nil }
 function M.insert(tx, self, payment)
   local row = planned.columns(payment.operation, payment.params, payment.id)
@@ -235,6 +236,8 @@ function M.next_due(tx, self)
   return found
 end
 
+local function by_key(a, b) return a.key < b.key end
+
 --- Returns the payments in a stage, those that are "blocked", or all, in the order of their keys. Sorted here: a
 --- database that is to sort by the key reads every payment of the queue for the few of one state.
 function M.list(tx, self, stage)
@@ -242,19 +245,58 @@ function M.list(tx, self, stage)
   local rows = tx:rows("SELECT *" .. IN_QUEUE .. which, unpack { self.account, self.queue,
     which ~= BLOCKED and stage or nil })
   for i, row in ipairs(rows) do rows[i] = payment_of(row) end
-  table.sort(rows, function(a, b) return a.key < b.key end)
+  table.sort(rows, by_key)
   return rows
+end
+
+-- All that a plan reads of a payment, as one text: where the text is as it was, so is the payment.
+local MARK = "coalesce((SELECT run FROM purser_run_rows WHERE of_account = account AND of_queue = queue "
+  .. "AND of_payment = payment), '')"
+local VERSION = "id || ' ' || stage || ' ' || state || ' ' || attempt || ' ' || disowned || ' ' || content || ' ' || "
+  .. MARK .. " || ' ' || operation || ' ' || key"
+local READ = "SELECT *, " .. VERSION .. " AS version, " .. MARK .. " AS mark" .. IN_QUEUE
+local CHANGED = READ .. " AND " .. VERSION .. " NOT IN (SELECT value FROM %s)"
+local MARK_ALL = "INSERT INTO purser_run_rows (of_account, of_queue, run, of_payment) SELECT $1, $2, $3, value FROM %s "
+  .. "WHERE true ON CONFLICT (of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
+
+-- Returns a statement that reads the texts of a JSON list, its last value, as rows: one statement for a list of any
+-- length.
+local function of_list(tx, sql, number)
+  return sql:format((tx.db.name == "sqlite" and "json_each($%d)" or "json_array_elements_text(CAST($%d AS json))")
+    :format(number))
+end
+
+--- Returns all payments of the queue, in the order of their keys. Where an earlier list is given, the changed ones
+--- alone are read, and the earlier list itself is returned where nothing has changed.
+---@param before purser.Payment[]|nil
+---@return purser.Payment[]
+function M.read(tx, self, before)
+  local found = before and tx:rows(of_list(tx, CHANGED, 3), self.account, self.queue, before.versions)
+    or tx:rows(READ, self.account, self.queue)
+  if before and not found[1] then return before end
+  local rows, versions, place = {}, {}, {}
+  for i, row in ipairs(before or {}) do rows[i], place[row.key] = row, i end
+  for _, row in ipairs(found) do
+    local payment = payment_of(row)
+    payment.version, payment.mark = row.version, row.mark
+    rows[place[payment.key] or #rows + 1] = payment
+  end
+  table.sort(rows, by_key)
+  for i, row in ipairs(rows) do versions[i] = row.version end
+  rows.versions = json.encode(json.list(versions))
+  return rows
+end
+
+--- Gives payments the mark of a run.
+---@param keys string[]
+function M.mark(tx, self, run, keys)
+  tx:rows(of_list(tx, MARK_ALL, 4), self.account, self.queue, run, json.encode(json.list(keys)))
 end
 
 --- Returns the payment of that key, or nil.
 function M.find(tx, self, key)
   local row = tx:rows("SELECT *" .. IN_QUEUE .. " AND payment = $3", self.account, self.queue, key)[1]
   return row and payment_of(row)
-end
-
---- Returns whether the account has no payment in the queue.
-function M.is_empty(tx, self)
-  return not tx:rows("SELECT 1" .. IN_QUEUE .. " LIMIT 1", self.account, self.queue)[1]
 end
 
 --- Returns the other accounts that have payments in the queue of this name: a list of { account =, payments = }.
@@ -274,7 +316,8 @@ end
 --- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
 --- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there.
 function M.check_account(tx, self, is_run)
-  local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account or is_run and M.is_empty(tx, self)
+  local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account
+    or is_run and not tx:rows("SELECT 1" .. IN_QUEUE .. " LIMIT 1", self.account, self.queue)[1]
   for _, other in ipairs(M.other_accounts(tx, self)) do
     if is_unsure or other.account == unnamed then
       tx:reject(planned.other_account(other.account, self.account, unnamed,
@@ -325,44 +368,45 @@ function M.free(tx, payment)
   planned.update(tx, { stage = "waiting", worker = "", lease_until = "" }, "id = ? AND stage = 'taken'", payment.id)
 end
 
--- Changes a payment that stands in one of the stages `may`, and as it was last sent; then lets go on what waited for
--- it. It is no run's any more. Returns whether it was so.
+-- Changes a payment that stands in one of the stages `may`, and as it was last sent. The payment is no run's any more.
+-- Returns whether it was so.
 local function decide(tx, self, payment, may, change, columns)
   if not may[payment.state] then return false end
   tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_account = $1 AND of_queue = $2 AND of_payment = $3",
     self.account, self.queue, payment.key)
   local set = planned.staged(tx, change)
-  for name, value in pairs(columns or {}) do set[name] = value end
-  local changed = planned.update(tx, set, "id = ? AND attempt = ? AND stage = ? AND content = ?", payment.id,
-    ("%d"):format(payment.attempt), payment.state, payment.content)
-  M.unblock(tx, self)
-  return changed == 1
+  for name, value in pairs(columns) do set[name] = value end
+  return planned.update(tx, set, "id = ? AND attempt = ? AND stage = ? AND content = ?", payment.id,
+    ("%d"):format(payment.attempt), payment.state, payment.content) == 1
 end
 
--- Lets a payment wait to be made, disowned `by` a person or not. What a person said stays said.
-local function begin_anew(tx, self, payment, may, columns, by)
-  columns.disowned, columns.tries = by and "yes" or columns.disowned, "0"
-  return decide(tx, self, payment, may, { stage = "waiting",
-    message = by and by .. " said that it was not executed" or nil }, columns)
-end
-
---- Puts a payment back into the queue. False when it is not as it was: another process did so meanwhile.
+--- Puts a payment back into the queue, and lets go on what waited for it. False when it is not as it was: another
+--- process did so meanwhile.
 ---@param by string|nil  who said that it was not made
-function M.put_back(tx, self, payment, by) return begin_anew(tx, self, payment, M.STOPPED, {}, by) end
-
---- Gives a payment up, as this person wants. False when it is not as it was.
-function M.drop(tx, self, payment, by)
-  return decide(tx, self, payment, M.IDLE, { stage = "dropped", message = by .. " gave it up" })
+function M.put_back(tx, self, payment, by)
+  local change = { stage = "waiting", message = by and by .. " said that it was not executed" or nil }
+  local done = decide(tx, self, payment, M.STOPPED, change, { disowned = by and "yes" or nil, tries = "0" })
+  M.unblock(tx, self)
+  return done
 end
 
---- Gives a payment another content, with which it waits. False when it is not as it was.
----@param made table  as of insert
-function M.replace(tx, self, payment, made)
-  local columns = planned.columns(made.operation, made.params, made.id)
+--- Gives a payment up, as this person wants, and lets go on what waited for it. False when it is not as it was.
+function M.drop(tx, self, payment, by)
+  local done = decide(tx, self, payment, M.IDLE, { stage = "dropped", message = by .. " gave it up" }, {})
+  M.unblock(tx, self)
+  return done
+end
+
+--- Gives a payment another content, with which it waits. False when it is not as it was. What waited for it goes on
+--- once M.unblock is called.
+---@param columns table  of the new content, as planned.columns makes them
+function M.replace(tx, self, payment, columns)
+  local set = { tries = "0" }
+  for name, value in pairs(columns) do set[name] = value end
   -- sums go on counting the content that a person disowned
-  if payment.disowned and columns.content ~= payment.content then columns.disowned = "other" end
-  columns.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
-  return begin_anew(tx, self, payment, M.IDLE, columns)
+  if payment.disowned and set.content ~= payment.content then set.disowned = "other" end
+  set.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
+  return decide(tx, self, payment, M.IDLE, { stage = "waiting" }, set)
 end
 
 return M

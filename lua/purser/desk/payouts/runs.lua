@@ -7,7 +7,6 @@
 
 local add = require "purser.desk.payouts.add"
 local core = require "purser.core"
-local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
 local files = require "purser.client.util.files"
 local planned = require "purser.write.planned"
@@ -18,20 +17,13 @@ local M = {}
 -- Every column is text, as the journal's. A mark stands under the payment's name, so that it outlives the row.
 local TABLES = {
   [[CREATE TABLE IF NOT EXISTS purser_runs (number TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
-    digest TEXT NOT NULL, -- of the list that was confirmed
-    source TEXT NOT NULL, person TEXT NOT NULL, begun_at TEXT NOT NULL, payments TEXT NOT NULL, sums TEXT NOT NULL)]],
+    source TEXT NOT NULL, person TEXT NOT NULL, begun_at TEXT NOT NULL)]],
   [[CREATE TABLE IF NOT EXISTS purser_workers (run TEXT NOT NULL, name TEXT NOT NULL, person TEXT NOT NULL,
     host TEXT NOT NULL, pid TEXT NOT NULL, alive_until TEXT NOT NULL, PRIMARY KEY (run, name))]],
   [[CREATE TABLE IF NOT EXISTS purser_run_rows (of_account TEXT NOT NULL, of_queue TEXT NOT NULL,
     of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_account, of_queue, of_payment))]],
   "CREATE INDEX IF NOT EXISTS purser_run_rows_run ON purser_run_rows (run)",
   add.TABLE,
-}
-
-local KNOWN = {
-  sqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'purser_adding'",
-  postgresql = "SELECT table_name::text AS name FROM information_schema.tables WHERE table_name = 'purser_adding' "
-    .. "AND table_schema = current_schema()",
 }
 
 local HOST = (files.read "/proc/sys/kernel/hostname" or "this host"):match "^%S+" or "this host"
@@ -42,8 +34,9 @@ local LIFE_MS = 60000
 --- Makes the tables where they are missing. Returns true; or nil and an error.
 ---@param journal purser.Journal
 function M.prepare(journal)
-  local is_there = planned.within(journal, function(tx) return tx:rows(KNOWN[tx.db.name])[1] ~= nil end, true)
-  if is_there then return true end
+  local are_there = planned.within(journal, function(tx) return tx:rows "SELECT list FROM purser_adding LIMIT 1" end,
+    true)
+  if are_there then return true end
   return planned.within(journal, function(tx)
     tx:lock(add.LOCK) -- another process may have made them meanwhile
     for _, sql in ipairs(TABLES) do tx:rows(sql) end
@@ -92,16 +85,6 @@ function M.open(tx, self)
   end
   table.sort(list, function(a, b) return tonumber(a.number) < tonumber(b.number) end)
   return list
-end
-
--- Returns the mark of each payment that has one, by key.
-local function marks_of(tx, self)
-  local marks = {}
-  for _, row in ipairs(tx:rows("SELECT of_payment, run FROM purser_run_rows WHERE of_account = $1 AND of_queue = $2",
-    self.account, self.queue)) do
-    marks[row.of_payment] = row.run
-  end
-  return marks
 end
 
 --------------------------------------------------------------------------------------------------------------- a plan
@@ -178,26 +161,27 @@ local function entries_of(rows, list)
   return entries
 end
 
---- Sees a list, or the queue, in a transaction that only reads. Returns the sections of the plan: each payment of list
---- and queue that is not over stands in one.
+--- Sees a list, or the queue. Returns the sections of the plan: each payment of list and queue that is not over stands
+--- in one. Where nothing has changed since an earlier view, that is returned.
 ---@param list table[]|nil  as add.prepare makes them; nil: the queue
-function M.draw(tx, self, list)
+---@param before table|nil  an earlier view of the same list
+function M.draw(tx, self, list, before)
+  local rows = queue.read(tx, self, before and before.rows)
+  if before and rows == before.rows then return before end
+  local runs, wanted = runs_of(tx, self), {}
   local view = { left = {}, changed = {}, refused = {}, held = {}, send = {}, made = {}, again = 0, new = 0,
-    list = list }
-  local rows, marks, runs = queue.list(tx, self), marks_of(tx, self), runs_of(tx, self)
-  local wanted = {}
-  view.is_empty, view.marks, view.runs, view.rest = rows[1] == nil, marks, runs, {}
+    list = list, rows = rows, runs = runs, rest = {} }
   local entries = entries_of(rows, list)
   for _, entry in ipairs(entries) do
     local section = section_of(entry)
-    wanted[entry.key], entry.run = section, runs[marks[entry.key]]
+    wanted[entry.key], entry.run = section, entry.now and runs[entry.now.mark]
     table.insert(view[section], entry)
     if section == "changed" then table.insert(view.send, entry) end
     if entry.state == "sent" and section == "send" then view.again = view.again + 1 end
     if not entry.now then view.new = view.new + 1 end
   end
   for _, row in ipairs(rows) do
-    local run = runs[marks[row.key]]
+    local run = runs[row.mark]
     if OPEN[row.state] and run then view.rest[run.number] = (view.rest[run.number] or 0) + 1 end
     if not wanted[row.key] and not OVER[row.state] then
       table.insert(view.left, { key = row.key, operation = row.operation, params = row.params, now = row,
@@ -205,20 +189,20 @@ function M.draw(tx, self, list)
     end
   end
   view.alike = odd_of(wanted, rows, list and entries or {})
-  view.joins = M.joins(view)
+  view.joins = M.joins(view, view.send)
   return view
 end
 
 --- Returns the run that a plan goes on with: its rows to send are, unchanged, all that is left of that run.
 ---@return string|nil number
-function M.joins(view)
+function M.joins(view, send)
   local number
-  for _, entry in ipairs(view.send) do
+  for _, entry in ipairs(send) do
     local run = entry.run
     if not run or entry.difference or number and number ~= run.number then return nil end
     number = run.number
   end
-  return number and view.rest[number] == #view.send and number or nil
+  return number and view.rest[number] == #send and number or nil
 end
 
 --- Returns the view of a list of payments that were checked, or of the queue; or nil and an error.
@@ -267,73 +251,66 @@ local function agreed(tx, shown, now)
 end
 
 local NEXT_NUMBER = "SELECT CAST(coalesce(max(CAST(number AS INTEGER)), 0) + 1 AS TEXT) AS number FROM purser_runs"
-local ON_CONFLICT = " ON CONFLICT (of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
-local INTO = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) "
-local MARK = INTO .. "VALUES ($1, $2, $3, $4)" .. ON_CONFLICT
-local MARK_LIST = INTO .. "SELECT account, queue, payment, $1 FROM purser_adding a WHERE list = $2 "
-  .. "AND EXISTS (SELECT 1 FROM purser_calls WHERE id = a.id)" .. ON_CONFLICT
+
+-- Returns the columns of a payment of the list, made once: they take longer than a statement.
+local function columns_of(made)
+  made.columns = made.columns or planned.columns(made.operation, made.params, made.id)
+  return made.columns
+end
 
 -- Replaces or frees a payment of the queue for a run.
 local function prepare_row(tx, self, entry)
-  local row = entry.now
-  queue.free(tx, row)
-  if not entry.difference then return end
-  if row.state == "taken" then row.state = "waiting" end
+  if not entry.difference then return queue.free(tx, entry.now) end
   add.check_id(self, tx, entry.made)
-  if not queue.replace(tx, self, row, entry.made) then
+  if not queue.replace(tx, self, entry.now, columns_of(entry.made)) then
     tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
   end
 end
 
 -- Adds, replaces and frees the payments of a run, and gives them the run's mark.
 local function enlist(tx, self, taken, add_new, number)
-  local wanted = {}
-  for _, entry in ipairs(taken) do wanted[entry.key] = not entry.now end
-  local _, list = add_new(wanted)
-  if list then tx:rows(MARK_LIST, number, list) end
+  local wanted, keys = {}, {}
+  for i, entry in ipairs(taken) do wanted[entry.key], keys[i] = not entry.now, entry.key end
+  add_new(wanted)
   for _, entry in ipairs(taken) do
     if entry.now then prepare_row(tx, self, entry) end
-    if entry.now or not list then tx:rows(MARK, self.account, self.queue, entry.key, number) end
   end
-end
-
--- Returns the digest of a list: what was confirmed.
-local function digest_of(list)
-  local parts = {}
-  for i, entry in ipairs(list) do parts[i] = ("%s %s %s"):format(entry.key, entry.operation, entry.content) end
-  table.sort(parts)
-  return digest.of(table.concat(parts, "\n"))
+  queue.mark(tx, self, number, keys)
+  queue.unblock(tx, self) -- what waited for a payment that is another now goes on
 end
 
 -- Gives a worker of a run its sign of life.
 local function sign_in(tx, self, number, person)
-  tx:rows("DELETE FROM purser_workers WHERE run = $1 AND name = $2", number, self.worker)
-  tx:rows([[INSERT INTO purser_workers (run, name, person, host, pid, alive_until)
-    VALUES ($1, $2, $3, $4, $5, $6)]], number, self.worker, person, HOST,
+  tx:rows([[INSERT INTO purser_workers (run, name, person, host, pid, alive_until) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (run, name) DO UPDATE SET person = $3, host = $4, pid = $5, alive_until = $6]], number, self.worker,
+    person, HOST,
     ("%d"):format(core.process_id()), planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))
 end
 
---- Begins the run of a plan that was confirmed, in one transaction that reads again. Returns its number; or nil and an
---- error, and then nothing was changed.
+--- Begins the run of a plan that was confirmed, in one transaction that reads again; what changed before that is read
+--- outside, where nobody waits. Returns its number; or nil and an error, and then nothing was changed.
 ---@param plan purser.PaymentsPlan
 ---@return string|nil number, purser.Error|nil err
 function M.begin(self, plan)
   local shown, person, new = plan, plan.person or os.getenv "USER" or self.worker, {}
-  for _, entry in ipairs(plan.send) do new[#new + 1] = not entry.now and entry.made or nil end
-  local confirmed = digest_of(shown.list or shown.send)
+  for _, entry in ipairs(plan.send) do
+    local made = entry.made
+    new[#new + 1] = not entry.now and made or nil
+    if entry.difference then columns_of(made) end
+  end
+  local seen, err = planned.within(self.journal, function(tx) return M.draw(tx, self, shown.list, shown) end, true)
+  if not seen then return nil, err end
   return add.adding(self, new, function(tx, add_new)
     tx:lock(add.LOCK)
     queue.check_account(tx, self, not shown.list)
-    local now = M.draw(tx, self, shown.list)
+    local now = M.draw(tx, self, shown.list, seen)
     local taken = agreed(tx, shown, now)
-    now.send = taken
-    local number = M.joins(now)
+    local number = M.joins(now, taken)
     if not number then
       number = tx:rows(NEXT_NUMBER)[1].number
-      tx:rows([[INSERT INTO purser_runs (number, account, queue, digest, source, person, begun_at, payments, sums)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)]], number, self.account, self.queue,
-        confirmed, plan.path or "", person, planned.time_text(tx:now()),
-        ("%d"):format(#taken), plan.sums or "")
+      tx:rows([[INSERT INTO purser_runs (number, account, queue, source, person, begun_at)
+        VALUES ($1, $2, $3, $4, $5, $6)]], number, self.account, self.queue, plan.path or "", person,
+        planned.time_text(tx:now()))
       enlist(tx, self, taken, add_new, number)
     end
     sign_in(tx, self, number, person)

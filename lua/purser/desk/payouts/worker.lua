@@ -36,7 +36,6 @@ end
 -------------------------------------------------------------------------------------------------- rejected payments
 
 --- Lets a payment wait until its record must be visible. What an earlier life left behind waits for the others as well.
----@param payment purser.payouts.Payment
 function Run:park(payment)
   payment.look_at = math.max(self.client:now(), payment.sent_at + history_check.visible_ms(self))
   table.insert(self.parked, payment)
@@ -45,7 +44,6 @@ end
 -- Takes into the hand what may be looked for now, with the readings that they share: when the first has waited for as
 -- long as a record may need, or when all can be looked for and nothing else is to be sent. Returns in how many
 -- milliseconds that is, nil where none waits.
----@param is_idle boolean  whether there is nothing else to send
 local function begin_looks(self, is_idle)
   local now = self.parked[1] and self.client:now() -- another task may begin them while a program's own clock waits
   if not self.parked[1] then return nil end
@@ -70,7 +68,6 @@ local function begin_looks(self, is_idle)
 end
 
 --- Lets a payment wait until the others are made. Those of other workers are waited for as long as a record may need.
----@param payment purser.payouts.Payment
 function Run:put_off(payment)
   payment.put_off_at = self.client:now()
   table.insert(self.last, payment)
@@ -78,7 +75,6 @@ end
 
 -- Returns the payment that is asked about once more; or nil, and in how many milliseconds one will be, nil where none
 -- is.
----@param left integer  payments that are left to make
 local function next_of_last(self, left)
   local payment, now = self.last[1], self.last[1] and self.client:now()
   if not payment or self.busy > 0 then return nil, nil end
@@ -216,9 +212,8 @@ end
 function M.progress_line(progress)
   local percent = progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100
   local full = math.floor(percent / 5)
-  local parts = { ("[%s%s] %d of %d payments (%d %%)"):format(("#"):rep(full), ("."):rep(20 - full),
-    progress.finished, progress.total, percent) }
-  parts[#parts + 1] = ("%d/s"):format(progress.rate)
+  local parts = { ("[%s%s] %d of %d payments (%d %%), %d/s"):format(("#"):rep(full), ("."):rep(20 - full),
+    progress.finished, progress.total, percent, progress.rate) }
   if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
   for _, name in ipairs { "failed", "undecided", "blocked" } do
     if (progress[name] or 0) > 0 then parts[#parts + 1] = ("%d %s"):format(progress[name], name) end
