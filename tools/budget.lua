@@ -16,7 +16,7 @@ local budgets = {
   { "desk/monitor", 505, 4, 210 },
   { "desk/payouts", 2915, 10, 480 },
   { "desk/receive", 1290, 8, 340 },
-  { "desk/workflow", 920, 7, 405 },
+  { "desk/workflow", 920, 7, 406 },
   { "testing", 5960, 40, 315 },
   { "hosts", 1235, 13, 320 },
   { "cli", 6215, 41, 445 },
