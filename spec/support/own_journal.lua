@@ -15,8 +15,7 @@ local M = {}
 
 --- Returns the journal, and its path; `tables` are statements that make the tables of a gate.
 function M.begin(tables)
-  M.path = os.tmpname()
-  os.remove(M.path)
+  M.path = files.path_in_memory()
   M.journal = assert(purser.journal.open { sqlite = M.path })
   for _, sql in ipairs(tables or {}) do assert(M.journal.db:rows(sql)) end
   return M.journal, M.path

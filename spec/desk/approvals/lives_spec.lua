@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: MIT
+-- Random lives of payments under a policy and a limit; see spec/support/lives.lua. lives_test.lua runs more.
+-- make test: 30 s, on lua5.4
+
+local lives = require "lives"
+local ssh_keys = require "ssh_keys"
+
+teardown(ssh_keys.remove)
+
+describe("a hundred lives of payments", function()
+  it("send nothing that no plan lets, pay nothing twice without a word, pass no limit, and come to an end", function()
+    lives.run(100)
+    for _, what in ipairs { "requests", "settled", "failures", "paid again by a word", "1 commands" } do
+      assert.is_true((lives.counts[what] or 0) > 0, what)
+    end
+  end)
+end)
