@@ -370,6 +370,7 @@ build = {
     ["purser.write.intent"] = "lua/purser/write/intent.lua",
     ["purser.write.journal.accounts"] = "lua/purser/write/journal/accounts.lua",
     ["purser.write.journal.calls"] = "lua/purser/write/journal/calls.lua",
+    ["purser.write.journal.facts"] = "lua/purser/write/journal/facts.lua",
     ["purser.write.journal"] = "lua/purser/write/journal/init.lua",
     ["purser.write.journal.log"] = "lua/purser/write/journal/log.lua",
     ["purser.write.journal.memory"] = "lua/purser/write/journal/memory.lua",

@@ -16,9 +16,6 @@ function M.is_blank(value)
   return value == nil or value == "" or type(value) == "userdata" -- null
 end
 
---- Returns an amount that can be reckoned with, which may be shown with an exponent; or nil.
-M.amount_of = decimal.shown
-
 ---------------------------------------------------------------------------------------------- what stands beside a list
 
 -- A plain read is liberal: it gives what the service said. A conclusion is strict: the status is 200, no header says
@@ -134,7 +131,7 @@ local exact = { withdrawOrderId = true, clientTranId = true, memo = true, note =
 -- Returns whether an answer shows a member otherwise than it was sent.
 local function differs(name, sent, shown)
   if M.is_blank(shown) then return false end
-  if name == "amount" then return M.amount_of(shown) ~= M.amount_of(sent) end
+  if name == "amount" then return decimal.shown(shown) ~= decimal.shown(sent) end
   sent, shown = tostring(sent), tostring(shown)
   if sent == shown or not exact[name] and sent:lower() == shown:lower() then return false end
   return not (loose[name] and M.is_loosely(shown, sent))

@@ -279,11 +279,6 @@ local function after_raising(call, raised)
   return value, err
 end
 
-local function conclude(call, ok, value, err)
-  if ok then return value, err end
-  return after_raising(call, value)
-end
-
 -- Returns the call that was made with a key, unless it is known not to have been executed: false where none was; nil
 -- and an error where the journal cannot be read, or the call has other content.
 local function used(client, row, key)
@@ -371,14 +366,17 @@ end
 function M.run(client, row, params, opts, payment)
   opts = opts or pipeline.no_options
   local call, request, problem, known = open(client, row, params, opts, payment, pipeline.next_request)
-  if call then return conclude(call, schedule.protect(call.send, call, request)) end
-  return nil, problem, known
+  if not call then return nil, problem, known end
+  local ok, value, err = schedule.protect(call.send, call, request)
+  if ok then return value, err end
+  return after_raising(call, value)
 end
 
 -------------------------------------------------------------------------------------------- what reconciling asks of it
 
 ---@class purser.reconcile.Service
 ---@field journal table                  of the client: in a database, or in memory
+---@field account string
 ---@field host string                    no other shows anything of what was sent to it
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field recv_window integer
@@ -390,9 +388,9 @@ Service.__index = Service
 ---@param readings table|nil  what several calls that are reconciled share: see reading.lua
 ---@return purser.reconcile.Service
 function M.service_of(client, readings)
-  return setmetatable({ client = client, journal = M.journal_of(client), host = client._host,
+  return setmetatable({ client = client, journal = M.journal_of(client), host = client._host, readings = readings,
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
-    signer = M.unnamed(client), readings = readings }, Service)
+    account = client:account(), signer = M.unnamed(client) }, Service)
 end
 
 --- Runs an operation as the client does.

@@ -9,7 +9,8 @@
 --   made_calls(account, operations, first, last)       calls whose records must be in a history from there to there
 --   forgotten                                          until when calls were sent that it may have forgotten
 -- Each returns nil and a message where it cannot be read. A call is a table { id =, operation =, params =, sent_at =,
--- recv_window =, state =, record_id =, answered = }. To end a call with a record that another call owns must fail.
+-- recv_window =, signer =, state =, record_id =, answered =, earlier = the attempts before the latest }. To end a
+-- call with a record that another call owns must fail.
 
 local intents = require "purser.write.intent"
 
@@ -113,18 +114,11 @@ function Claims:made_calls(first, last)
   return found
 end
 
---- Returns whether nothing shows that the API key which reads the histories is of the account whose key signed the
---- call: no record is of another call that the same key signed, and no person said so; or nil and an error.
----@param signer string  a digest of the API key
----@param owners table<table, purser.Call>  of records
-function Claims:is_stranger(signer, owners)
-  if not self.intent.signer or self.intent.signer == signer then return false end
-  for _, owner in pairs(owners) do
-    if owner.intent.signer == self.intent.signer and not self:is_own(owner) then return false end
-  end
+--- Returns whether a person said that an API key, by its digest, is of the account; or nil and an error.
+function Claims:is_joined(signer)
   local is_joined, message = self.journal:is_joined(signer, self.account)
   if is_joined == nil then return failed(message) end
-  return not is_joined
+  return is_joined
 end
 
 --- Returns whether calls have been forgotten that can have made a record at `first` or since.

@@ -10,7 +10,6 @@
 --   planned     the same question of payments that nobody knows to be sent
 
 local call = require "purser.write.call"
-local errors = require "purser.client.call.errors"
 local lazy = require "purser.client.util.lazy"
 local intents = require "purser.write.intent"
 local reconcile = require "purser.write.reconcile"
@@ -29,18 +28,6 @@ function M.send(...) return call.write(...) end
 ---@return purser.Guard|nil guard, string|nil message, string|nil hint
 function M.make_guard(...) return guard.new(...) end
 
--- Returns an intent as it is now, whatever its table does later.
-local function copy_of(intent)
-  local copy = {}
-  for name, value in next, intent do copy[name] = value end
-  if type(copy.params) == "table" then
-    local params = {}
-    for name, value in next, copy.params do params[name] = value end
-    copy.params = params
-  end
-  return copy
-end
-
 --- Does what client:reconcile says.
 ---@param client purser.State
 ---@param unreconciled purser.Error|purser.Intent
@@ -48,12 +35,6 @@ end
 ---@param window purser.reconcile.Window|nil
 ---@return purser.Reconciliation|nil answer, purser.Error|nil err
 function M.reconcile(client, unreconciled, options, window)
-  local intent = unreconciled
-  if errors.is(unreconciled) then intent = unreconciled.intent end
-  if type(intent) == "table" then
-    unreconciled = copy_of(intent)
-    unreconciled.account = unreconciled.account or client:account() -- by which it is known what its other calls made
-  end
   return reconcile.reconcile(call.service_of(client, window and window.readings), unreconciled, options, window)
 end
 

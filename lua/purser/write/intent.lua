@@ -327,21 +327,14 @@ M.LATEST_MS = 86400000
 
 -------------------------------------------------------------------------------- from a file, another process or by hand
 
--- Returns an intent with its parameters as they travelled: one that was written by hand may have numbers and lists.
-local function as_sent(intent, values)
-  local copy, params = {}, {}
-  for name, value in pairs(intent) do copy[name] = value end
-  for name, value in pairs(intent.params) do params[name] = values[name] or value end
-  copy.params = params
-  return copy
-end
-
---- Returns the row of an intent that a caller may have read from anywhere, and the intent as it was sent; or nil, a
---- message and what to do.
----@param intent any
+--- Returns the row of an intent that a caller may have read from anywhere, or change later, and a copy as it was sent:
+--- one that was written by hand may have numbers and lists; or nil, a message and what to do.
+---@param given any
 ---@return table|nil row, purser.Intent|string intent_or_message, string|nil hint
-function M.row_of(intent)
-  if type(intent) ~= "table" or type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
+function M.row_of(given)
+  local intent = {}
+  for name, value in next, type(given) == "table" and given or {} do intent[name] = value end
+  if type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
     or intent.sent_at ~= math.floor(intent.sent_at) then
     return nil, "what is to be reconciled is no intent",
       "give an error of unknown outcome, or an intent { operation, params, sent_at }"
@@ -359,13 +352,18 @@ function M.row_of(intent)
   if window ~= nil and not option_schema.matches(window, { 1 }) then
     return nil, "the intent's recv_window is no whole number", "give milliseconds"
   end
-  local known = {}
-  for name, value in pairs(intent.params) do
+  local known, params = {}, {}
+  for name, value in next, intent.params do
+    params[name] = value
     if row.by_name[name] then known[name] = value end
   end
   local values, err = validate.check(row, known)
   if not values then return nil, err.message, err.hint end
-  return row, as_sent(intent, values)
+  for name, value in pairs(values) do
+    if params[name] ~= nil then params[name] = value end
+  end
+  intent.params = params
+  return row, intent
 end
 
 ----------------------------------------------------------------------------------------------------- an unknown outcome

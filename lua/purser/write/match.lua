@@ -63,15 +63,28 @@ local function found(question, record)
   return wait(question, "failing", { record }, question.deadline + PATIENCE_MS)
 end
 
--- Returns a call as records compare with it.
-local function subject_of(question, call)
+-- Returns the attempts of a call that may have made a record, the latest first: those in whose windows the record lies;
+-- all where it lies in none.
+local function attempts_of(question, call, record)
+  local at, all, within = record[question.reconcile.time_member], { call }, {}
+  for i, attempt in ipairs(call.earlier or {}) do all[i + 1] = attempt end
+  for _, one in ipairs(all[2] and type(at) == "number" and all or {}) do
+    local until_ms = one.sent_at + (one.recv_window or question.service.recv_window) + question.later
+    if at >= one.sent_at - question.before and at <= until_ms then within[#within + 1] = one end
+  end
+  return within[1] and within or all
+end
+
+-- Returns a call as records compare with it; of one that owns a record, as of the attempt that made it.
+local function subject_of(question, call, record)
   if call == question.intent then
     if question.window.is_planned then return verdict.subject(call) end
     return verdict.subject(call, question.first, question.last)
   end
   if (call.sent_at or 0) == 0 then return verdict.subject(call) end -- planned
-  return verdict.subject(call, call.sent_at - question.before,
-    call.sent_at + (call.recv_window or question.service.recv_window) + question.later)
+  local one = record and attempts_of(question, call, record)[1] or call
+  return verdict.subject(call, one.sent_at - question.before,
+    one.sent_at + (one.recv_window or question.service.recv_window) + question.later)
 end
 
 -- Returns what the records of the readings show of the service: `seen`, `owners`, whose they are, `free`, those of
@@ -85,7 +98,7 @@ local function learn(question)
   for record, call in pairs(owners) do
     local is_sure = call.answered or intents.shows_id(call, record) -- one that was taken by its content shows nothing
     if is_sure and not question.claims:is_own(call) then
-      owned[#owned + 1] = { record, subject_of(question, call), call.answered }
+      owned[#owned + 1] = { record, subject_of(question, call, record), call.answered }
     end
   end
   local learned = { seen = verdict.learn(owned), owners = owners, free = {}, of = {} }
@@ -103,9 +116,12 @@ end
 
 -- Returns whether a record that failed may be of an attempt that is not the latest.
 local function may_be_another_attempts(question, record)
-  local at = record[question.reconcile.time_member]
-  return question.window.is_planned or (question.intent.attempt or 1) > 1
-    or type(at) == "number" and at < question.intent.sent_at - question.before
+  local intent, at = question.intent, record[question.reconcile.time_member]
+  local is_early = type(at) == "number" and at < intent.sent_at - question.before
+  local is_forgotten = (intent.attempt or 1) > 1 and not (intent.earlier and intent.earlier[1])
+  if question.window.is_planned or is_early or is_forgotten then return true end
+  local attempts = attempts_of(question, intent, record)
+  return attempts[1] ~= intent or attempts[2] ~= nil
 end
 
 -- Returns the record that shows the call's own id, the best of several; and whether that is another payment's.
@@ -199,6 +215,23 @@ local function judge_one(question, record, open, seen)
   return found(question, record)
 end
 
+-- Returns whether nothing shows that the API key which reads the histories is of the account whose key signed the call:
+-- no record is of another call's attempt that the same key signed, and no person said so; or nil and an error.
+local function is_stranger(question, owners)
+  local signer, reader = question.intent.signer, question.service.signer
+  if not signer or signer == reader then return false end
+  for record, owner in pairs(owners) do
+    local is_known = not question.claims:is_own(owner)
+    for _, attempt in ipairs(attempts_of(question, owner, record)) do
+      is_known = is_known and attempt.signer == signer
+    end
+    if is_known then return false end
+  end
+  local is_joined, err = question.claims:is_joined(reader)
+  if is_joined == nil then return nil, err end
+  return not is_joined
+end
+
 -- Returns what all readings say of the call: an answer; nil where there is something to wait for, or nothing was done;
 -- or nil and an error.
 local function judge(question)
@@ -217,9 +250,9 @@ local function judge(question)
   if not open then return nil, err end
   local may, fit = candidates_of(question, subject, learned)
   if not may then return nil, fit end
-  local is_stranger, failure = question.claims:is_stranger(question.service.signer, learned.owners)
-  if is_stranger == nil then return nil, failure end
-  if is_stranger then
+  local is_foreign, failure = is_stranger(question, learned.owners)
+  if is_foreign == nil then return nil, failure end
+  if is_foreign then
     return undecided(may, reasons.stranger:format(question.service.signer, question.intent.account))
   end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
@@ -256,6 +289,5 @@ function M.find(question, how)
   end
   return judge(question)
 end
-
 
 return M

@@ -97,10 +97,6 @@ end
 ---@type fun(tx: table, call: string): string|nil
 M.standing_word = words.standing
 
---- Keeps a person's word on a call, which ends nothing by itself: `journal:settle` ends a call by one.
----@type fun(tx: table, row: { id: string, attempt: string|integer }, word: purser.Word)
-M.keep_word = words.keep
-
 --- Returns what names a record; nil where nothing does.
 ---@type fun(record: table): string|nil
 M.record_id = intents.id_of

@@ -334,11 +334,6 @@ function M.of(question, how, first, last)
   return reading
 end
 
-local function add(lists, key, record)
-  lists[key] = lists[key] or {}
-  table.insert(lists[key], record)
-end
-
 --- Returns all that some readings show, of a record the last word. Two of one reading stay two.
 ---@param union purser.evidence.Reading|nil  of the readings before
 ---@param reading purser.evidence.Reading
@@ -375,7 +370,9 @@ function M.with_id(reading, name, id)
     for _, record in ipairs(reading.records) do
       local shown = record[name]
       if name == "record_id" then shown = intents.id_of(record) end
-      if shown ~= nil then add(index, tostring(shown), record) end
+      local key = shown ~= nil and tostring(shown)
+      if key then index[key] = index[key] or {} end
+      if key then table.insert(index[key], record) end
     end
     reading.by_id[name] = index
   end

@@ -59,7 +59,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field service purser.reconcile.Service
 ---@field row table           the operation of the call
 ---@field reconcile table     what its row says of reconciling
----@field intent purser.Intent
+---@field intent purser.Intent   `earlier` are its attempts before the latest
 ---@field window purser.reconcile.Window
 ---@field options purser.ReconcileOptions
 ---@field claims purser.evidence.Claims
@@ -221,12 +221,6 @@ local function answer_ahead(question)
     .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
 end
 
-local function too_early(question)
-  local early = undecided({}, "it is too early to say that it was not done")
-  early.not_before = math.max(question.deadline, question.service:now() + question.poll_ms)
-  return early
-end
-
 local function ask_until_decided(question)
   local service = question.service
   if is_out_of_reach(question) then
@@ -244,7 +238,10 @@ local function ask_until_decided(question)
     incomplete = incomplete + (question.doubted and 1 or 0)
     if answer and not (question.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
     local is_over = question:is_due() and not question.waits
-    if question.options.wait == false and not is_over then return too_early(question) end
+    if question.options.wait == false and not is_over then
+      return { outcome = "undecided", candidates = {}, reason = "it is too early to say that it was not done",
+        not_before = math.max(question.deadline, service:now() + question.poll_ms) }
+    end
     service:pause(pause_before_next(question))
   end
 end
@@ -311,15 +308,20 @@ local function take(service, unreconciled)
       :format(tostring(intent.account)), ("reconcile it with that account's client (where it is one account with a new "
       .. 'key, give the client account = "%s")'):format(tostring(intent.account)))
   end
+  intent.account = intent.account or service.account -- by which it is known what its other calls made
   return row, intent
 end
 
--- Returns an intent as the journal has it, which knows its id, its latest attempt and their times; or nil and an error
--- where the journal has another call under its id: what became of that must not end it. A call that the journal does
--- not know, which another program sent perhaps, is one of its calls from now on: its key is used, and its record owned.
-local function identified(service, row, intent)
+-- Returns an intent as the journal has it, which knows its id, its attempts and their times; or nil and an error where
+-- the journal has another call under its id: what became of that must not end it. A call that the journal does not
+-- know, which another program sent perhaps, is one of its calls from now on: its key is used, and its record owned.
+local function identified(service, row, intent, is_payment)
   local known, message = service.journal:call_of(intent)
   if message then return nil, intents.journal_error("unknown", message) end
+  if is_payment then
+    intent.earlier = known and known.earlier
+    return intent
+  end
   if not known then
     intent.id, intent.recv_window = intent.id or intents.new_id(), intent.recv_window or service.recv_window
     local _, _, holder = service.journal:begin(intent, row, nil, intents.own_key(row, intent.params))
@@ -333,7 +335,8 @@ local function identified(service, row, intent)
   local copy = {}
   for name, value in pairs(intent) do copy[name] = value end
   copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
-  copy.recv_window, copy.host, copy.signer = known.recv_window, known.intent.host, known.intent.signer
+  copy.recv_window, copy.host, copy.signer = known.recv_window, known.intent.host, known.signer
+  copy.earlier = known.earlier
   return copy
 end
 
@@ -353,7 +356,7 @@ function M.reconcile(service, unreconciled, options, window)
   local row, intent = take(service, unreconciled)
   if not row then return nil, intent end
   local problem
-  if not window then intent, problem = identified(service, row, intent) end
+  if not window or (intent.attempt or 0) > 1 then intent, problem = identified(service, row, intent, window) end
   if not intent then return nil, problem end
   if intent.host and intent.host ~= service.host then
     return nil, errors.argument(nil, ("it was sent to %s, of which the service that this client asks shows nothing")

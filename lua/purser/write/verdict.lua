@@ -37,7 +37,7 @@ local may_be_silent = { id = true, coin = true, asset = true, memo = true, remar
 local function text_of(name, value)
   if is_blank(value) then return nil end
   if exact[name] then return tostring(value) end
-  local amount = name == "amount" and answers.amount_of(value)
+  local amount = name == "amount" and decimal.shown(value)
   return amount and tostring(amount) or tostring(value):lower()
 end
 
@@ -209,8 +209,8 @@ end
 -- the fee that stands next to it, or without.
 local function is_formed(subject, record, name)
   if name ~= "amount" then return answers.is_loosely(tostring(record[name]), tostring(subject.call.params[name])) end
-  local sent, shown = answers.amount_of(subject.sent.amount), answers.amount_of(record.amount)
-  local fee = answers.amount_of(record.transactionFee)
+  local sent, shown = decimal.shown(subject.sent.amount), decimal.shown(record.amount)
+  local fee = decimal.shown(record.transactionFee)
   return sent ~= nil and shown ~= nil and fee ~= nil and (sent == shown + fee or shown == sent + fee)
 end
 

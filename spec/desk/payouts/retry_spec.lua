@@ -241,6 +241,19 @@ describe("a person's word", function()
     end
   end)
 
+  it("names no record that another call has", function()
+    payouts = payouts_with { queue = "owned" }
+    assert(payouts:add("first", TRANSFER, move "4"))
+    assert(payouts:run())
+    leave_undecided(false)
+    at.sim:advance(60000)
+    local made, err = payouts:settle("a", assert(payouts:find "first").record_id, { by = "alice" })
+    assert.is_nil(made)
+    assert.matches("is that of another call", err.message)
+    assert.equal("undecided", assert(payouts:find "a").state)
+    assert.same({}, assert(at.journal.db:rows "SELECT id FROM purser_words"))
+  end)
+
   it("ends the call that was undecided, and changes no other", function()
     for state, ended in pairs { undecided = "not_done", rejected = "rejected", done = "done" } do
       payouts = payouts_with { queue = state }

@@ -80,7 +80,7 @@ describe("a journal with a queue", function()
 end)
 
 describe("a row of the journal", function()
-  local calls = require "purser.write.journal.calls"
+  local facts = require "purser.write.journal.facts"
 
   local ROW = { id = "i", key = "k", content = "c", account = "treasury", operation = "wallet.withdraw", attempt = "2",
     params = '{"coin":"USDT"}', host = "h", sent_at = "1700000000000", recv_window = "5000", state = "done",
@@ -89,7 +89,7 @@ describe("a row of the journal", function()
   local function call_with(changes)
     local row = {}
     for name, value in pairs(ROW) do row[name] = changes[name] or value end
-    return calls.call_of(row)
+    return facts.call_of(row)
   end
 
   it("is a call with all that the row says, and with no member where a text is empty", function()

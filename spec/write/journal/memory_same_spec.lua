@@ -35,7 +35,10 @@ local function told(...)
 end
 
 local function described(call)
-  return call and { id = call.id, state = call.state, answered = call.answered, found = call.found == true,
+  local earlier = {}
+  for _, attempt in ipairs(call and call.earlier or {}) do earlier[attempt.sent_at] = attempt.recv_window end
+  return call and { earlier = earlier,
+    id = call.id, state = call.state, answered = call.answered, found = call.found == true,
     record_id = call.record_id, attempt = call.intent.attempt, sent_at = call.sent_at } or "none"
 end
 

@@ -44,18 +44,11 @@ local function look(self, payment, readings)
   return reject(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
 end
 
-local function keep_word(tx, payment, word)
-  planned.keep_word(tx, { id = payment.id, attempt = ("%d"):format(payment.attempt) }, word)
-  return true
-end
-
--- Keeps a person's word, and ends a call by it: what was undecided would hold up an equal call for ever, and under a
--- policy a repeat needs a plan that is younger than the word. Returns true; or nil and an error.
-local function end_by_hand(self, payment, options)
-  local word = { outcome = "not_done", by = person_of(options), now = self.client:now() }
-  if payment.call_state == "done" then return true end
-  if payment.call_state ~= "planned" then return self.journal:settle(payment.id, word) end
-  return planned.within(self.journal, function(tx) return keep_word(tx, payment, word) end)
+-- Ends a call by a person's word, as journal:settle does: what was undecided would hold up an equal call for ever, and
+-- under a policy a repeat needs a plan that names the word. Returns true; or nil and an error.
+local function end_by_hand(self, payment, options, outcome, record_id)
+  return self.journal:settle(payment.id, { outcome = outcome, by = person_of(options), record_id = record_id,
+    now = self.client:now() })
 end
 
 local function key_of(key) return type(key) == "table" and key.key or key end
@@ -79,7 +72,7 @@ local function act(self, key, options, may, change, readings)
   local disowned, ok = options ~= nil and options.force == true, true
   local was_sent = payment.attempt > 0 and payment.state ~= "waiting"
   if disowned and (was_sent or payment.state == "undecided") then
-    ok, err = end_by_hand(self, payment, options)
+    if payment.call_state ~= "done" then ok, err = end_by_hand(self, payment, options, "not_done") end
   elseif was_sent then
     ok, err = look(self, payment, readings)
   elseif payment.state == "undecided" then
@@ -114,20 +107,7 @@ function M.settle(self, key, record_id, options)
   end
   local payment, err = standing(self, key, queue.STOPPED)
   if not payment then return payment, err end
-  local by = person_of(options)
-  local verdict, problem = self.journal:reconciled(queue.intent_of(self, payment), { outcome = "done",
-    reason = by .. " said that it was executed", record = { id = record_id } }, { stage = "done" })
-  if not verdict then return nil, planned.error(problem) end
-  if verdict.counts then
-    verdict, err = planned.within(self.journal, function(tx)
-      return keep_word(tx, payment, { outcome = "done", by = by, record_id = record_id }) and verdict
-    end)
-    if not verdict then return nil, err end
-  end
-  if verdict.is_taken then
-    return reject(payment, "payouts.undecided", ('the record "%s" is that of another payment'):format(record_id))
-  end
-  return verdict.counts == true or reject(payment, "payouts.undecided", "the journal knows another end of it")
+  return end_by_hand(self, payment, options, "done", record_id)
 end
 
 --- Puts payments back, of which those that must be looked for share one reading of each history. Returns the keys of

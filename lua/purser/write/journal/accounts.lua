@@ -17,10 +17,7 @@ end
 --- Makes sure that an API key signs for one account alone, in a transaction of its own: a call that is rejected later
 --- does not take that back. A new key under a known name is one more of that account's. Returns true; or nil and an
 --- error or a message, and then nothing may be sent.
----@param account string
 ---@param identity string  a digest of the API key
----@return boolean|nil ok, any problem
----@param self purser.Journal
 function M.identify(self, account, identity)
   self.identified = self.identified or {}
   if self.identified[identity] == account then return true end
@@ -42,9 +39,6 @@ function M.identify(self, account, identity)
 end
 
 --- Returns whether a person said that an API key is of an account; or nil and a message.
----@param name string  a digest of the API key, or another name of the account
----@return boolean|nil is_joined, string|nil message
----@param self purser.Journal
 function M.is_joined(self, name, account)
   local rows, message = self.db:rows("SELECT person FROM purser_joins WHERE name = $1 AND account = $2", name, account)
   if not rows then return nil, message end

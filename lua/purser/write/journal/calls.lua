@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- The rows of a journal in a database: how a row is taken, how it ends, and what the rows say of other calls.
--- memory.lua has the same of a client that has no journal.
+-- The rows of a journal in a database: how a row is taken, and how it ends. facts.lua asks them, and memory.lua has the
+-- same of a client that has no journal.
 
 local accounts = require "purser.write.journal.accounts"
+local facts = require "purser.write.journal.facts"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
@@ -19,41 +20,6 @@ local time_text = intents.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 local M = {}
-
----@class purser.Call  a write call as a journal knows it
----@field id string
----@field key string|nil        the caller's; nil where there is none
----@field content string        what that stands for
----@field operation string
----@field params table
----@field sent_at integer       of its latest attempt
----@field recv_window integer
----@field state string
----@field record_id string|nil  of the record that it made
----@field record table|nil      what the service answered, or keeps
----@field answered boolean      the id came from its own answer, or from a record that shows the call's id
----@field found boolean|nil     from a record: perhaps of an attempt that this journal lacks
----@field digest string         equal calls have the same
----@field intent purser.Intent  of its latest attempt
-
---- Returns the intent of a row's latest attempt.
----@return purser.Intent
-function M.intent_of(row)
-  return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
-    host = row.host ~= "" and row.host or nil, signer = row.signer ~= "" and row.signer or nil,
-    sent_at = tonumber(row.sent_at) or 0, recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
-end
-
---- Returns the call that a row is.
-function M.call_of(row)
-  local intent = M.intent_of(row)
-  return { id = row.id, key = row.key ~= "" and row.key or nil, content = row.content, operation = row.operation,
-    intent = intent, params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
-    state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil,
-    answered = row.answered == "yes" or row.answered == "found",
-    found = row.answered == "found", digest = row.digest }
-end
 
 ----------------------------------------------------------------------------------------------------- how a row is taken
 
@@ -101,13 +67,24 @@ function M.equal_calls(tx, account, same, id, lock)
     .. (lock or " LIMIT 1"), same, account, id)
 end
 
+local ATTEMPT = "host, signer, sent_at, recv_window, plan, approved_by, state, answered, record_id, message, ended_at"
+local KEEP = ("INSERT INTO purser_attempts (call, number, %s) SELECT id, attempt, %s FROM purser_calls WHERE id = $1 "
+  .. "AND ended_at <> ''"):format(ATTEMPT, ATTEMPT)
+
+--- Changes what a row says of its latest attempt: what it said of one that had ended is kept.
+---@param where string|nil  a condition, as of update
+function M.replace_end(tx, id, set, where, ...)
+  tx:rows(KEEP, id)
+  return M.update(tx, set, "id = ?" .. (where or ""), id, ...)
+end
+
 -- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
 local function begin_again(tx, intent, known, fields, where, ...)
   local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1), state = "open",
     sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), host = intent.host or "",
     signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "" }
   for name, value in pairs(fields) do set[name] = value end
-  if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
+  if M.replace_end(tx, known.id, set, " AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where,
     ("%d"):format(known.attempt), ...) == 0 then
     return false
   end
@@ -173,23 +150,10 @@ function M.call_with_key(tx, columns)
     AND queue = '']], columns.account, columns.payment, columns.operation)[1]
 end
 
-local WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3"
-
---- Returns the call outside of queues that has a key, as it is now; false where none has; nil and a message where the
---- journal cannot be read.
----@param name string
----@return purser.Call|false|nil call, string|nil message
----@param self purser.Journal
-function M.used(self, account, row, name)
-  local rows, message = self.db:rows(WITH_KEY .. " AND queue = ''", account, name, row.full_name)
-  if not rows then return nil, message end
-  return rows[1] ~= nil and M.call_of(rows[1])
-end
-
 -- Returns the row of the call outside of queues that has this key, locked; nil where none has.
 local function find_known(tx, intent, row, key)
   lock_key(tx, key)
-  local known = tx:rows(WITH_KEY .. M.for_update[tx.db.name], intent.account or "", key.name, intent.operation)[1]
+  local known = tx:rows(facts.WITH_KEY .. M.for_update[tx.db.name], intent.account or "", key.name, intent.operation)[1]
   if not known then return nil end
   if known.queue ~= "" then tx:reject(payment_error(row, known)) end
   local other = intents.other_content(known, key, row)
@@ -222,12 +186,11 @@ end
 ---@param payment { id: string, attempt: integer, attempts: integer, first_sent_at: integer|nil, worker: string }|nil
 --- one that a worker has taken; it is told of its attempt
 ---@return boolean|nil ok, any problem, purser.Call|nil known
----@param self purser.Journal
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
     local known = key and not payment and find_known(tx, intent, row, key) or nil
-    if known and not intents.SPENT_NOTHING[known.state] then return { known = M.call_of(known) } end
+    if known and not intents.SPENT_NOTHING[known.state] then return { known = facts.call_of(known) } end
     -- a repeat takes over what its own content was counted for
     local earlier = known or payment and payment.disowned
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
@@ -315,58 +278,66 @@ local function counted_row(tx, row, ending)
   return setmetatable({ sent_at = time_text(at or tx:now()) }, { __index = row })
 end
 
--- Writes an end in the row of a call, where it says more than what is written. Returns a verdict.
-local function write_end(tx, intent, ending)
-  if not intent.id then return {} end
-  local known = tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. M.for_update[tx.db.name], intent.id)[1]
-  if not known then return {} end
-  local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
-  local verdict = intents.judge_end(M.call_of(known), later, ending, function()
-    return M.equal_calls(tx, known.account, known.digest, known.id)[1] ~= nil
-  end)
-  if not verdict.counts then return verdict end
+--- Writes an end in a row that is locked, and counts what was spent or was not. The journal keeps what the row said.
+---@param known table<string, string>  the row
+---@param ending table  { state, record_id, record, answered, message, change, disowned }: all but the first may lack
+function M.write_end(tx, known, ending)
   local set = { state = ending.state, record_id = ending.record_id or "", record = keep(ending.record),
     message = text_of(ending.message), ended_at = time_text(core.now_ms()),
-    answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "" }
+    answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "",
+    disowned = ending.disowned or known.disowned }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
   -- what a person's word ended stays counted, whatever the next attempt ends with
-  local spent, spends = M.counts(known), not intents.SPENT_NOTHING[ending.state] or known.disowned == "yes"
-  local counted = counted_row(tx, known, ending)
+  local spent, spends, counted = M.counts(known), M.counts(set), counted_row(tx, known, ending)
   if spent ~= spends then gates.count(tx, counted, spends and 1 or -1) end
   if spends and not spent and known.sent_at == "" then
-    set.charges = spending.charge_found(tx, M.call_of(known), counted.sent_at)
+    set.charges = spending.charge_found(tx, facts.call_of(known), counted.sent_at)
   end
   if not spends then
     if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""
   end
-  M.update(tx, set, "id = ?", known.id)
+  M.replace_end(tx, known.id, set)
+end
+
+--- Returns the row of a call, locked; nil where there is none.
+function M.locked(tx, id)
+  return tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. M.for_update[tx.db.name], id)[1]
+end
+
+-- Writes an end, where it says more than what is written. Returns a verdict.
+local function judge(tx, intent, ending)
+  local known = intent.id and M.locked(tx, intent.id)
+  if not known then return {} end
+  local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
+  local verdict = intents.judge_end(facts.call_of(known), later, ending, function()
+    return M.equal_calls(tx, known.account, known.digest, known.id)[1] ~= nil
+  end)
+  if verdict.counts then M.write_end(tx, known, ending) end
   return verdict
 end
 
--- Returns whether a call whose end could not be written has the record.
-local function has_record(call, account, id)
-  return call.record_id == id and (call.intent.account or "") == (account or "")
+--- Returns whether a transaction failed because another call has the record that it named.
+function M.is_taken(message)
+  return (message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true)) ~= nil
 end
 
 --- Writes how a call ended. The unique index of records refuses one that another call has, in whatever process.
 ---@return purser.Verdict|nil verdict, string|nil message
----@param self purser.Journal
 function M.end_call(self, intent, ending)
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = id and text_of(id)
-  local verdict, problem = self.db:transaction(function(tx) return write_end(tx, intent, ending) end)
+  local verdict, problem = self.db:transaction(function(tx) return judge(tx, intent, ending) end)
   local message = not verdict and tostring(problem) or ""
-  if message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true) then
-    return { is_taken = true }
-  end
+  if M.is_taken(message) then return { is_taken = true } end
   if intent.id and ending.record_id then
     local is_owner = not verdict and intents.makes_in(operations.by_name[intent.operation]) ~= "" -- all the same
     self.unwritten[intent.id] = is_owner and { id = intent.id, operation = intent.operation, intent = intent,
       params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, ended_at = core.now_ms(),
-      record_id = ending.record_id, answered = ending.answered and true or false, state = ending.state } or nil
+      record_id = ending.record_id, answered = ending.answered and true or false, state = ending.state,
+      signer = intent.signer } or nil
   end
   return verdict, problem
 end
@@ -379,10 +350,9 @@ local CONTESTED = "another call's answer names the same record, so one of the tw
 --- before this call was sent had its record by then.
 ---@param id string  of the record
 ---@param since integer  epoch ms, the machine's clock: before this call was sent
----@param self purser.Journal
 function M.contest(self, intent, id, since)
   for other, call in pairs(self.unwritten) do
-    local is_contested = other ~= intent.id and has_record(call, intent.account, id) and call.ended_at > since
+    local is_contested = other ~= intent.id and facts.has_record(call, intent.account, id) and call.ended_at > since
     if is_contested then self.unwritten[other] = nil end
   end
   self.db:transaction(function(tx)
@@ -393,113 +363,10 @@ function M.contest(self, intent, id, since)
       for name, value in pairs(row.queue ~= "" and M.staged(tx, { stage = "sent", message = CONTESTED }) or {}) do
         set[name] = value
       end
-      M.update(tx, set, "id = ?", row.id)
+      M.replace_end(tx, row.id, set)
     end
     return true
   end)
-end
-
----------------------------------------------------------------------------------------------- what is known of others
-
---- Returns the call that an intent is of; nil where it is not written; or nil and a message. One that was written by
---- hand has no id, and is that of its content and time.
----@param self purser.Journal
-function M.call_of_intent(self, intent)
-  local rows, message
-  if intent.id then
-    rows, message = self.db:rows("SELECT * FROM purser_calls WHERE id = $1", intent.id)
-  else
-    rows, message = self.db:rows("SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3",
-      intents.digest(operations.by_name[intent.operation], intent.params), time_text(intent.sent_at),
-      intent.account or "")
-  end
-  if not rows then return nil, message end
-  return rows[1] and M.call_of(rows[1])
-end
-
-local IDS = 50 -- at once: one statement serves for all
-
--- Returns a query for the rows in which a column has one of the ids.
-local function query_by(column)
-  local places = {}
-  for i = 1, IDS do places[i] = ("$%d"):format(i + 1) end
-  return ("SELECT * FROM purser_calls WHERE account = $1 AND %s <> '' AND %s IN (%s)"):format(column, column,
-    table.concat(places, ", "))
-end
-
-local BY = { record_id = query_by "record_id" .. " AND history <> ''", key = query_by "key" }
-
---- Returns the calls of an account, sent or planned, that have one of these ids, by id, of several the latest; or nil
---- and a message. Each history counts its ids for itself: `names` restricts the calls to those of some operations.
----@param column "record_id"|"key"  the ids are those of the records that they made, or those that the calls carry
----@param ids string[]
----@param names table<string, boolean>|nil  of operations
----@return table<string, purser.Call>|nil owners, string|nil message
----@param self purser.Journal
-function M.owners(self, column, account, ids, names)
-  local found, asked = {}, {}
-  local function note(id, call)
-    local is_meant = not names or names[call.operation]
-    if is_meant and not (found[id] and found[id].sent_at > call.sent_at) then found[id] = call end
-  end
-  for _, id in ipairs(ids) do
-    id = tostring(id)
-    for _, call in pairs(column == "record_id" and self.unwritten or {}) do
-      if has_record(call, account, id) then note(id, call) end
-    end
-    if not found[id] then asked[#asked + 1] = id end
-  end
-  for first = 1, #asked, IDS do
-    local values = {}
-    for i = 1, IDS do values[i] = asked[math.min(first + i - 1, #asked)] end
-    local rows, message = self.db:rows(BY[column], account or "", unpack(values))
-    if not rows then return nil, message end
-    for _, row in ipairs(rows) do note(row[column], M.call_of(row)) end
-  end
-  return found
-end
-
---- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
---- and a message.
----@param names table<string, boolean>|nil  of operations; nil: of all
----@return purser.Call[]|nil calls, string|nil message
----@param self purser.Journal
-function M.open_calls(self, account, names, first, last)
-  local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
-    time_text(first - intents.LATEST_MS), time_text(last))
-  if not rows then return nil, message end
-  local found = {}
-  for _, row in ipairs(rows) do
-    local made = self.unwritten[row.id]
-    local is_open = not (made and made.intent.attempt == tonumber(row.attempt))
-    if is_open and (not names or names[row.operation]) then found[#found + 1] = M.call_of(row) end
-  end
-  return found
-end
-
-local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between
-
---- Returns calls that were made, and were sent between two times; or nil and a message. Of very many it returns those
---- next to either end.
----@param names table<string, boolean>  of operations
----@return purser.Call[]|nil calls, string|nil message
----@param self purser.Journal
-function M.made_calls(self, account, names, first, last)
-  local found, seen = {}, {}
-  for name in pairs(names) do
-    for _, order in ipairs { "ASC", "DESC" } do
-      local rows, message = self.db:rows(("SELECT * FROM purser_calls WHERE account = $1 "
-        .. "AND operation = $2 AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at %s LIMIT %d")
-        :format(order, NEAREST), account or "", name, time_text(first), time_text(last))
-      if not rows then return nil, message end
-      for _, row in ipairs(rows) do
-        if not seen[row.id] then found[#found + 1], seen[row.id] = M.call_of(row), true end
-      end
-      if #rows < NEAREST then break end
-    end
-  end
-  return found
 end
 
 return M

@@ -10,6 +10,7 @@
 
 local accounts = require "purser.write.journal.accounts"
 local calls = require "purser.write.journal.calls"
+local facts = require "purser.write.journal.facts"
 local log = require "purser.write.journal.log"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
@@ -26,30 +27,18 @@ local time_text = intents.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
----@field private begin function
----@field private end_call function
----@field private finish function
----@field private reconciled function
----@field private call_of function
----@field private used function
----@field private identify function
----@field private is_joined function
----@field private contest function
----@field private owners function
----@field private open_calls function
----@field private made_calls function
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
 
 ---@class purser.modules.journal
 local M = {}
 
--- Calls, reconciling and queues ask a journal by these: see calls.lua. memory.lua has the same methods.
+-- Calls, reconciling and queues ask a journal by these; memory.lua has the same methods.
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
-  Journal[name] = calls[name]
+  Journal[name] = calls[name] or facts[name]
 end
-Journal.call_of, Journal.identify, Journal.is_joined = calls.call_of_intent, accounts.identify, accounts.is_joined
+Journal.call_of, Journal.identify, Journal.is_joined = facts.call_of_intent, accounts.identify, accounts.is_joined
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
 --- sums go on counting the call. Refused while the service may take the request yet, and against an answer or an id.
@@ -86,7 +75,7 @@ end
 
 local function entry_of(row)
   return {
-    intent = calls.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
+    intent = facts.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
   }
@@ -243,9 +232,9 @@ function Journal:recover(client, options)
   -- what can be decided at once is: the other calls would wait for its end
   for _, given in ipairs { at_once, options or {} } do
     for i, row in ipairs(rows) do
-      local known = reconciled[i]
-      if not known or known.answer and known.answer.not_before then
-        local intent = calls.intent_of(row)
+      local before = reconciled[i]
+      if not before or before.answer and before.answer.not_before then
+        local intent = facts.intent_of(row)
         local answer, err = client:reconcile(intent, given)
         reconciled[i] = { intent = intent, answer = answer, err = err }
       end

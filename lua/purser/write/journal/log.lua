@@ -23,10 +23,7 @@ end
 ---@field reference string   of the payment; empty where the message names none
 ---@field outcome string     "begun" until the message is answered
 
---- Adds a message to the log before the message is obeyed. Returns the id of the entry; or nil and an error: then
---- the message must not be obeyed.
----@param entry purser.LogEntry
----@return string|nil id, purser.Error|nil err
+--- Does what journal:log says.
 function M.add(journal, entry)
   local id, problem = core.random_token(24)
   if not id then return nil, intents.journal_error("not_sent", tostring(problem)) end
@@ -41,10 +38,7 @@ function M.add(journal, entry)
   return id
 end
 
---- Keeps how a message ended.
----@param id string       of add
----@param outcome string
----@return true|nil ok, string|nil message
+--- Does what journal:end_log says.
 function M.finish(journal, id, outcome)
   return journal.db:transaction(function(tx)
     tx:rows("UPDATE purser_log SET outcome = $1 WHERE id = $2", outcome, id)
@@ -52,8 +46,7 @@ function M.finish(journal, id, outcome)
   end)
 end
 
---- Returns the log, oldest first; an empty list where no program ever wrote to the log.
----@return purser.LogEntry[]|nil entries, purser.Error|nil err
+--- Does what journal:logged says.
 function M.entries(journal)
   local ok, message = journal.db:transaction(function(tx)
     make(tx)

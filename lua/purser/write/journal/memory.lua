@@ -68,16 +68,20 @@ end
 -- Begins an attempt of a call.
 local function begin(self, call, intent, attempt)
   own(self, call, nil)
+  if attempt > 1 then
+    table.insert(call.earlier, { sent_at = call.sent_at, recv_window = call.recv_window, signer = call.signer })
+  end
   intent.id, intent.attempt = call.id, attempt
   call.intent, call.params, call.sent_at, call.recv_window = intent, intent.params, intent.sent_at, intent.recv_window
-  call.attempt, call.state, call.record, call.answered, call.found = attempt, "open", nil, false, false
+  call.signer, call.attempt, call.state = intent.signer, attempt, "open"
+  call.record, call.answered, call.found = nil, false, false
 end
 
 local function add(self, intent, row, key, slot)
   forget_old(self, intent.sent_at)
   local call = { id = intent.id or assert(intents.new_id()), key = key and key.name, content = key and key.content,
     slot = slot, account = intent.account or "", operation = row.full_name, history = intents.makes_in(row),
-    digest = intents.digest(row, intent.params) }
+    digest = intents.digest(row, intent.params), earlier = {} }
   begin(self, call, intent, 1)
   -- counted last: where there is no memory for it, or a hook raises in between, the list has no gap
   self.by_id[call.id], self.list[self.last + 1] = call, call

@@ -8,7 +8,7 @@ local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
 
-local M = { version = 5 }
+local M = { version = 6 }
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
@@ -44,6 +44,14 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   host TEXT NOT NULL DEFAULT '',        -- of the service that the latest attempt was sent to
   signer TEXT NOT NULL DEFAULT '')]]    -- a digest of the API key that signed it
 
+-- The row of a call says what is known of its latest attempt. Once another attempt, or another end, takes that place,
+-- a row here keeps it: who signed, when the service took the request, which plan let it through, and how it ended, by
+-- which proof. Rows are added, never changed, and gone with their call. (A call that is sent once adds none.)
+local attempts = [[CREATE TABLE purser_attempts (call TEXT NOT NULL, number TEXT NOT NULL, host TEXT NOT NULL,
+  signer TEXT NOT NULL, sent_at TEXT NOT NULL, recv_window TEXT NOT NULL, plan TEXT NOT NULL, approved_by TEXT NOT NULL,
+  state TEXT NOT NULL, answered TEXT NOT NULL, record_id TEXT NOT NULL, message TEXT NOT NULL,
+  ended_at TEXT NOT NULL)]]
+
 -- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
 -- `name` is a process's token after the word "process".
 local generations = [[CREATE TABLE purser_generations (name TEXT PRIMARY KEY, generation TEXT NOT NULL,
@@ -66,6 +74,7 @@ local indexes = {
   "CREATE INDEX purser_calls_digest ON purser_calls (digest, sent_at)",
   "CREATE INDEX purser_calls_answered ON purser_calls (account, operation, sent_at) WHERE answered <> ''",
   "CREATE INDEX purser_calls_destination ON purser_calls (account, destination, sent_at) WHERE destination <> ''",
+  "CREATE INDEX purser_attempts_call ON purser_attempts (call, sent_at)",
   "CREATE INDEX purser_calls_stage ON purser_calls (account, queue, stage, blocked, due_at) WHERE queue <> ''",
 }
 
@@ -78,6 +87,7 @@ local function create(tx)
   if not id then tx:reject("no random id could be made: " .. tostring(why)) end
   tx:rows "CREATE TABLE purser_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
   tx:rows(calls)
+  tx:rows(attempts)
   for _, sql in ipairs(indexes) do tx:rows(sql) end
   -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
   tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
@@ -171,6 +181,8 @@ local is_over = " WHERE id = $1 AND NOT (" .. M.UNDECIDED .. [[)
     AND other.account = purser_calls.account AND other.]] .. M.UNDECIDED .. ")"
 
 local delete_call = "DELETE FROM purser_calls" .. is_over
+local delete_attempts = [[DELETE FROM purser_attempts WHERE call = $1
+  AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE id = $2)]]
 local empty_call = "UPDATE purser_calls SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
 
 -- Returns whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's
@@ -196,6 +208,7 @@ local function prune_calls(tx, before, from)
       local sql = not is_payment and row.key == "" and delete_call or empty_call
       local word = is_payment and "payments" or "calls"
       counts[word] = counts[word] + select(2, tx:rows(sql, row.id))
+      if sql == delete_call then tx:rows(delete_attempts, row.id, row.id) end
     end
   end
   return counts, #page == STEP and page[#page] or nil

@@ -22,13 +22,15 @@ local M = {}
 
 local word_rules = { outcome = { "done", "not_done" }, by = option_schema.NAME, record_id = "string", now = "any" }
 
+local function is_proved(row) return row.state == "planned" or intents.SPENT_NOTHING[row.state] end
+
 -- Returns why a person's word cannot end the latest attempt of a row; nil where it can.
 local function unsettled(row, now)
-  if row.state == "planned" then return "it was never sent" end
+  if row.state == "planned" and (row.queue == "" or row.stage == "waiting") then return "it was never sent" end
   if row.state == "done" and row.answered ~= "no" then return "its answer or its id says that it was made" end
   if row.stage == "sent" or row.stage == "taken" then return "a run of its queue is finding out what became of it" end
-  if intents.SPENT_NOTHING[row.state] then return nil end
-  if now <= tonumber(row.sent_at) + tonumber(row.recv_window) then return "the service may take the request yet" end
+  local is_over = is_proved(row) or now > tonumber(row.sent_at) + tonumber(row.recv_window)
+  return not is_over and "the service may take the request yet" or nil
 end
 
 local join_rules = { name = option_schema.NAME, account = option_schema.NAME, by = option_schema.NAME }
@@ -49,10 +51,8 @@ function M.standing(tx, call)
   return newest and newest.word == "not_done" and newest.id or nil
 end
 
---- Keeps a word, as said later than the one before, whatever this machine's clock says.
----@param row table<string, string>  of the call
----@param word purser.Word
-function M.keep(tx, row, word)
+-- Keeps a word, as said later than the one before, whatever this machine's clock says.
+local function keep(tx, row, word)
   local token, message = core.random_token(24)
   if not token then tx:reject("no random id could be made: " .. tostring(message)) end
   local newest = tx:rows(NEWEST, row.id)[1]
@@ -61,35 +61,29 @@ function M.keep(tx, row, word)
     time_text(math.max(tx:now(), newest and tonumber(newest.at) + 1 or 0)), word.record_id or "")
 end
 
---- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
---- sums go on counting the call, and under a policy another attempt needs a plan that names the word. Returns true; or
---- nil and an error.
----@param id string  of the journal's entry
----@param word purser.Word
----@return true|nil ok, purser.Error|nil err
----@param self purser.Journal
+--- Does what journal:settle says: the word is kept, and ends the call as any other end does.
 function M.settle(self, id, word)
   local wrong, name, hint = option_schema.check(word, word_rules, "word of journal:settle")
   if not wrong and not (word.outcome and word.by) then
     wrong, name = "journal:settle needs an outcome and who says so", "by"
   end
   if wrong then return nil, errors.option(wrong, name, hint) end
+  local record_id = word.outcome == "done" and word.record_id or nil
+  local function refuse(why) return errors.argument(nil, ("the call %s cannot be settled: %s"):format(id, why)) end
   local ok, problem = self.db:transaction(function(tx)
-    local row = tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. calls.for_update[tx.db.name], id)[1]
-    local why
-    if row then why = unsettled(row, word.now or core.now_ms()) else why = "the journal has no such entry" end
-    if why then tx:reject(errors.argument(nil, ("the call %s cannot be settled: %s"):format(id, why))) end
-    M.keep(tx, row, word)
+    local row, why = calls.locked(tx, id), "the journal has no such entry"
+    if row then why = unsettled(row, word.now or core.now_ms()) end
+    if why then tx:reject(refuse(why)) end
+    keep(tx, row, word)
     local is_done = word.outcome == "done"
-    local state = not is_done and intents.SPENT_NOTHING[row.state] and row.state or word.outcome -- a proved end stays
-    local set = { state = state, answered = is_done and "no" or "", record_id = is_done and word.record_id or "",
-      ended_at = time_text(core.now_ms()), disowned = is_done and row.disowned or "yes",
-      message = ('%s said that it was %s'):format(word.by, is_done and "executed" or "not executed") }
-    if is_done and row.queue ~= "" then set.stage, set.worker = "done", "" end
-    if not calls.counts(row) then gates.count(tx, row, 1) end
-    calls.update(tx, set, "id = ?", id)
+    calls.write_end(tx, row, { state = not is_done and is_proved(row) and row.state or word.outcome,
+      record_id = record_id, record = record_id and { id = record_id }, disowned = not is_done and "yes" or nil,
+      message = ("%s said that it was %s"):format(word.by, is_done and "executed" or "not executed") })
     return true
   end)
+  if not ok and not errors.is(problem) and calls.is_taken(tostring(problem)) then
+    return nil, refuse(('the record "%s" is that of another call'):format(record_id))
+  end
   return answer(ok, problem)
 end
 
@@ -113,15 +107,7 @@ local function unjoined(tx, name, account)
   if both then return ("a key, a payment or a record of the call %s is one of both"):format(both.id) end
 end
 
---- Keeps a person's word that an account of this journal, or an API key by its digest, is another account of it: used
---- keys, payments and sums are those of one account from then on. Refused while a call of the first has no known end,
---- where both used one key, and where the first needs a gate: join the other way round. Returns true; or nil and an
---- error.
----@param name string     of the account that is joined, or the digest of an API key
----@param account string  that goes on
----@param by string       who says so
----@return true|nil ok, purser.Error|nil err
----@param self purser.Journal
+--- Does what journal:join says.
 function M.join(self, name, account, by)
   local given = { name = name, account = account, by = by }
   local wrong, option, hint = option_schema.check(given, join_rules, "journal:join")

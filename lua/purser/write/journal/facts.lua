@@ -1,0 +1,186 @@
+-- SPDX-License-Identifier: MIT
+-- The rows of a journal in a database as calls, and what is asked of them. calls.lua writes the rows; memory.lua has
+-- the same of a client that has no journal.
+
+local core = require "purser.core"
+local intents = require "purser.write.intent"
+local operations = require "purser.client.operations"
+local schema = require "purser.write.journal.schema"
+
+local time_text = intents.time_text
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+local M = {}
+
+---@class purser.Call  a write call as a journal knows it
+---@field id string
+---@field key string|nil        the caller's; nil where there is none
+---@field content string        what that stands for
+---@field operation string
+---@field params table
+---@field sent_at integer       of its latest attempt
+---@field recv_window integer
+---@field signer string|nil     a digest of the API key of its latest attempt
+---@field state string
+---@field record_id string|nil  of the record that it made
+---@field record table|nil      what the service answered, or keeps
+---@field answered boolean      the id came from its own answer, or from a record that shows the call's id
+---@field found boolean|nil     from a record: perhaps of an attempt that this journal lacks
+---@field digest string         equal calls have the same
+---@field intent purser.Intent  of its latest attempt
+---@field earlier { sent_at: integer, recv_window: integer, signer: string|nil }[]  the attempts before that
+
+--- Returns the intent of a row's latest attempt.
+---@return purser.Intent
+function M.intent_of(row)
+  return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
+    host = row.host ~= "" and row.host or nil, signer = row.signer ~= "" and row.signer or nil,
+    sent_at = tonumber(row.sent_at) or 0, recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
+end
+
+--- Returns the call that a row is.
+function M.call_of(row)
+  local intent = M.intent_of(row)
+  return { id = row.id, key = row.key ~= "" and row.key or nil, content = row.content, operation = row.operation,
+    intent = intent, params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
+    signer = intent.signer, state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
+    record = row.record ~= "" and core.decode(row.record) or nil,
+    answered = row.answered == "yes" or row.answered == "found",
+    found = row.answered == "found", digest = row.digest }
+end
+
+local EARLIER = "SELECT DISTINCT sent_at, recv_window, signer FROM purser_attempts WHERE call = $1 AND number <> $2"
+
+-- Returns the calls that a query finds, with the attempts of each; or nil and a message.
+local function read(db, sql, ...)
+  local calls, message = db:rows(sql, ...)
+  if not calls then return nil, message end
+  for i, row in ipairs(calls) do
+    local earlier = {}
+    if tonumber(row.attempt) > 1 then earlier, message = db:rows(EARLIER, row.id, row.attempt) end
+    if not earlier then return nil, message end
+    for _, attempt in ipairs(earlier) do
+      attempt.sent_at, attempt.recv_window = tonumber(attempt.sent_at), tonumber(attempt.recv_window)
+      attempt.signer = attempt.signer ~= "" and attempt.signer or nil
+    end
+    calls[i] = M.call_of(row)
+    calls[i].earlier = earlier
+  end
+  return calls
+end
+
+--- The query for the call of an account that has a key of an operation.
+M.WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3"
+
+--- Returns the call outside of queues that has a key, as it is now; false where none has; nil and a message where the
+--- journal cannot be read.
+---@param name string
+---@return purser.Call|false|nil call, string|nil message
+function M.used(self, account, row, name)
+  local found, message = read(self.db, M.WITH_KEY .. " AND queue = ''", account, name, row.full_name)
+  if not found then return nil, message end
+  return found[1] or false
+end
+
+--- Returns whether a call whose end could not be written has the record.
+function M.has_record(call, account, id)
+  return call.record_id == id and (call.intent.account or "") == (account or "")
+end
+
+--- Returns the call that an intent is of; nil where it is not written; or nil and a message. One that was written by
+--- hand has no id, and is that of its content and time.
+function M.call_of_intent(self, intent)
+  local found, message
+  if intent.id then
+    found, message = read(self.db, "SELECT * FROM purser_calls WHERE id = $1", intent.id)
+  else
+    found, message = read(self.db, "SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3",
+      intents.digest(operations.by_name[intent.operation], intent.params), time_text(intent.sent_at),
+      intent.account or "")
+  end
+  return found and found[1], message
+end
+
+local IDS = 50 -- at once: one statement serves for all
+
+-- Returns a query for the rows in which a column has one of the ids.
+local function query_by(column)
+  local places = {}
+  for i = 1, IDS do places[i] = ("$%d"):format(i + 1) end
+  return ("SELECT * FROM purser_calls WHERE account = $1 AND %s <> '' AND %s IN (%s)"):format(column, column,
+    table.concat(places, ", "))
+end
+
+local BY = { record_id = query_by "record_id" .. " AND history <> ''", key = query_by "key" }
+
+--- Returns the calls of an account, sent or planned, that have one of these ids, by id, of several the latest; or nil
+--- and a message. Each history counts its ids for itself: `names` restricts the calls to those of some operations.
+---@param column "record_id"|"key"  the ids are those of the records that they made, or those that the calls carry
+---@param ids string[]
+---@param names table<string, boolean>|nil  of operations
+---@return table<string, purser.Call>|nil owners, string|nil message
+function M.owners(self, column, account, ids, names)
+  local found, asked = {}, {}
+  local function note(id, call)
+    local is_meant = not names or names[call.operation]
+    if is_meant and not (found[id] and found[id].sent_at > call.sent_at) then found[id] = call end
+  end
+  for _, id in ipairs(ids) do
+    id = tostring(id)
+    for _, call in pairs(column == "record_id" and self.unwritten or {}) do
+      if M.has_record(call, account, id) then note(id, call) end
+    end
+    if not found[id] then asked[#asked + 1] = id end
+  end
+  for first = 1, #asked, IDS do
+    local values = {}
+    for i = 1, IDS do values[i] = asked[math.min(first + i - 1, #asked)] end
+    local calls, message = read(self.db, BY[column], account or "", unpack(values))
+    if not calls then return nil, message end
+    for _, call in ipairs(calls) do note(call[column], call) end
+  end
+  return found
+end
+
+--- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
+--- and a message.
+---@param names table<string, boolean>|nil  of operations; nil: of all
+---@return purser.Call[]|nil calls, string|nil message
+function M.open_calls(self, account, names, first, last)
+  local calls, message = read(self.db, "SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
+    .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
+    time_text(first - intents.LATEST_MS), time_text(last))
+  if not calls then return nil, message end
+  local found = {}
+  for _, call in ipairs(calls) do
+    local made = self.unwritten[call.id]
+    local is_open = not (made and made.intent.attempt == call.intent.attempt)
+    if is_open and (not names or names[call.operation]) then found[#found + 1] = call end
+  end
+  return found
+end
+
+local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between
+
+--- Returns calls that were made, and were sent between two times; or nil and a message. Of very many it returns those
+--- next to either end.
+---@param names table<string, boolean>  of operations
+---@return purser.Call[]|nil calls, string|nil message
+function M.made_calls(self, account, names, first, last)
+  local found, seen = {}, {}
+  for name in pairs(names) do
+    for _, order in ipairs { "ASC", "DESC" } do
+      local calls, message = read(self.db, ("SELECT * FROM purser_calls WHERE account = $1 "
+        .. "AND operation = $2 AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at %s LIMIT %d")
+        :format(order, NEAREST), account or "", name, time_text(first), time_text(last))
+      if not calls then return nil, message end
+      for _, call in ipairs(calls) do
+        if not seen[call.id] then found[#found + 1], seen[call.id] = call, true end
+      end
+      if #calls < NEAREST then break end
+    end
+  end
+  return found
+end
+
+return M
