@@ -101,6 +101,10 @@ M.standing_word = words.standing
 ---@type fun(tx: table, row: { id: string, attempt: string|integer }, word: purser.Word)
 M.keep_word = words.keep
 
+--- Returns the names that persons joined with an account of the journal: what a room keeps under them is that account's.
+---@type fun(tx: table, account: string): string[]
+M.joined_names = words.joined
+
 --- Returns what names a record; nil where nothing does.
 ---@type fun(record: table): string|nil
 M.record_id = intents.id_of
