@@ -101,7 +101,7 @@ M.standing_word = words.standing
 ---@type fun(tx: table, row: { id: string, attempt: string|integer }, word: purser.Word)
 M.keep_word = words.keep
 
---- Returns the names that persons joined with an account of the journal: what a room keeps under them is that account's.
+--- Returns the names that persons joined with an account: what a room keeps under them is that account's.
 ---@type fun(tx: table, account: string): string[]
 M.joined_names = words.joined
 
