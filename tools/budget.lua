@@ -14,7 +14,7 @@ local budgets = {
   { "desk/books", 2620, 14, 324 },
   { "desk/fleet", 990, 5, 430 },
   { "desk/monitor", 505, 4, 210 },
-  { "desk/payouts", 2915, 10, 480 },
+  { "desk/payouts", 2935, 10, 480 },
   { "desk/receive", 1290, 8, 340 },
   { "desk/workflow", 920, 7, 406 },
   { "testing", 5960, 40, 315 },

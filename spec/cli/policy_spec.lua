@@ -5,12 +5,14 @@ local command = require "command"
 local files = require "files"
 local policies = require "policies"
 local purser = require "purser"
+local ssh_keys = require "ssh_keys"
 
 describe("purser policy", function()
   local folder
 
   before_each(function() folder = files.folder() end)
   after_each(function() files.remove(folder) end)
+  teardown(ssh_keys.remove)
 
   local function run(...) return command.run({ "policy", ... }, { PURSER_ACCOUNT = "treasury" }) end
   local function file(name, rules)
@@ -31,6 +33,24 @@ describe("purser policy", function()
     assert.matches("\nMAY BE LOOSER: allow small: new\n", out)
     assert.matches("withdrawn unasked, at most: USDT 5\n", out)
     assert.matches("nothing gets looser\n", select(2, run("check", old, "--against", new)))
+  end)
+
+  it("prints the digest of what is signed and installed, which may be another file by then than was checked", function()
+    local path, kept = folder .. "/first.json", folder .. "/kept"
+    files.write(path, policies.text(policies.given({ rules = { rule("all", {}, 2) } }, true)))
+    assert(os.execute("mkdir -m 700 " .. kept))
+    local digest = select(2, run("check", path)):match "^(sha256 %x+)\n"
+    local words = { "install", path }
+    for i, name in ipairs { "alice", "bob" } do
+      local code, _, err = run("sign", path, "--key", ssh_keys.path(name), "--name", name)
+      assert.equal(0, code, err)
+      assert.matches(digest, err, 1, true)
+      words[i + 2] = ("%s.%s.sig"):format(path, name)
+    end
+    words[5], words[6] = "--policy", kept
+    local code, _, err = run((table.unpack or unpack)(words)) -- luacheck: ignore
+    assert.equal(0, code, err)
+    assert.matches(digest, err, 1, true)
   end)
 
   it("tries a policy over a journal that is there", function()

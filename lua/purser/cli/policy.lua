@@ -85,10 +85,10 @@ actions["try"] = function(options, text)
 end
 
 function actions.sign(options, text)
-  report.must(policy.read(text))
+  local digest = report.must(policy.read(text)).digest -- `check` prints that of what was read
   local target = ("%s.%s.sig"):format(options.file, options.name or os.getenv "USER" or "signed")
   approve.sign(text, options.key, policy_chain.NAMESPACE, target)
-  report.note("signed: %s", target)
+  report.note("signed: %s, for the policy with sha256 %s", target, digest)
 end
 
 function actions.install(options, text)
@@ -97,7 +97,8 @@ function actions.install(options, text)
   local version, message = policy_chain.install(folder, account, text,
     table.concat(approvals.read_all(options.signatures)))
   if not version then report.bad_input("%s: %s", options.file, message) end
-  report.note("version %d is installed; compare its digest with the others by voice where it is the first", version)
+  report.note("version %d is installed, with sha256 %s; compare that with the others by voice where it is the first",
+    version, policy.read(text).digest)
 end
 
 function actions.signers(_, text) report.write(policy.signers(report.must(policy.read(text))), true) end

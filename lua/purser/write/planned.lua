@@ -97,6 +97,10 @@ end
 ---@type fun(tx: table, call: string): string|nil
 M.standing_word = words.standing
 
+--- Returns the names that persons joined with an account: what a room keeps under them is that account's.
+---@type fun(tx: table, account: string): string[]
+M.joined_names = words.joined
+
 --- Returns what names a record; nil where nothing does.
 ---@type fun(record: table): string|nil
 M.record_id = intents.id_of

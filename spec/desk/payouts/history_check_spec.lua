@@ -450,33 +450,6 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(60, failures)
   end)
 
-  it("are left to a person where no list can be made of what a history shows, and the run ends", function()
-    local looks, HOUR = 0, 3600000
-    private.states[at.client]._transport = at.transport(function(request, inner)
-      local response = inner:send(request)
-      if request.method == "POST" then return nil, { kind = "transport", outcome = "unknown", message = "lost" } end
-      local first, last = request.target:match "startTime=(%d+)&endTime=(%d+)"
-      if not first then return response end
-      local records = {} -- ten, which may be a part of more, and which no part of the window shows again
-      for i = 1, last - first > 24 * HOUR and 10 or 0 do
-        records[i] = ('{"id":"w%d","coin":"USDT","address":"T%d","amount":"1","status":7,"applyTime":%d}'):format(i, i,
-          first + i * HOUR)
-      end
-      return { status = 200, headers = response.headers, body = "[" .. table.concat(records, ",") .. "]" }
-    end)
-    local payouts
-    payouts = at.payouts_with { history_check = "never", progress_ms = 1, progress = function()
-      looks = looks + 1
-      if looks == 1000 then payouts:stop() end
-    end }
-    assert(payouts:add("k", "wallet.withdraw", { coin = "USDT", netWork = "TRX", amount = "20",
-      address = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7" }))
-    assert(payouts:run())
-    local lost = assert(payouts:find "k")
-    assert.equal("undecided", lost.state)
-    assert.matches("it cannot be looked for: .*a record that was shown before is missing", lost.message)
-  end)
-
   it("are paid twice where the check is switched off", function()
     local payouts = at.payouts_with()
     at.add(payouts, 1, 2)

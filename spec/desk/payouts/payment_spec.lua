@@ -3,6 +3,7 @@
 
 local at = require "payouts_setting"
 local core = require "purser.core"
+local private = require "purser.client.util.private"
 local purser = require "purser"
 local queue = require "purser.desk.payouts.queue"
 
@@ -246,6 +247,33 @@ describe("a payment whose answer was lost, and whose history", function()
     assert.equal(1, assert(payouts:run()).done)
     assert.is_true(says "cannot be read: " and says "no route to host")
     assert.equal(1, at.counted(TRANSFER, "applied"))
+  end)
+
+  it("shows records of which no list can be made is left to a person, and the run ends", function()
+    local looks, HOUR = 0, 3600000
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      local response = inner:send(request)
+      if request.method == "POST" then return nil, { kind = "transport", outcome = "unknown", message = "lost" } end
+      local first, last = request.target:match "startTime=(%d+)&endTime=(%d+)"
+      if not first then return response end
+      local records = {} -- ten, which may be a part of more, and which no part of the window shows again
+      for i = 1, last - first > 24 * HOUR and 10 or 0 do
+        records[i] = ('{"id":"w%d","coin":"USDT","address":"T%d","amount":"1","status":7,"applyTime":%d}'):format(i, i,
+          first + i * HOUR)
+      end
+      return { status = 200, headers = response.headers, body = "[" .. table.concat(records, ",") .. "]" }
+    end)
+    local payouts
+    payouts = at.payouts_with { history_check = "never", progress_ms = 1, progress = function()
+      looks = looks + 1
+      if looks == 1000 then payouts:stop() end
+    end }
+    assert(payouts:add("k", "wallet.withdraw", { coin = "USDT", netWork = "TRX", amount = "20",
+      address = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7" }))
+    assert(payouts:run())
+    local lost = assert(payouts:find "k")
+    assert.equal("undecided", lost.state)
+    assert.matches("it cannot be looked for: .*a record that was shown before is missing", lost.message)
   end)
 end)
 

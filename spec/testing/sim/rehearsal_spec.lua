@@ -81,6 +81,15 @@ describe("a rehearsal", function()
     assert.matches("makes no write call", problem, 1, true) -- the program ended with 0
   end)
 
+  it("does not begin where its folder cannot be made, or is another's", function()
+    local tmpname = os.tmpname
+    finally(function() os.tmpname = tmpname end) -- luacheck: ignore
+    os.tmpname = function() return "/proc/purser-rehearsal" end -- luacheck: ignore
+    local runs, message = purser.sim.rehearse { "true" }
+    assert.is_nil(runs)
+    assert.equal("the folder /proc/purser-rehearsal cannot be made", message)
+  end)
+
   it("does not begin where the program fails without a fault, or writes nothing", function()
     for text, message in pairs { ["print 'oh\\n no' os.exit(3)"] = "ends with 3 where nothing goes wrong: oh / no",
       ["assert(purser.new(keys)):ping()"] = "makes no write call" } do

@@ -228,7 +228,7 @@ local function readings_of(self, state)
       history)
     if not rows then fail(self, message) end
     local reading = rows and rows[1] and core.decode(rows[1].content) or nil
-    if not reading then return nil end
+    if not reading or (reading.days or 0) < self.look_back_days then return nil end -- it reached less far back
     reading.by_id, reading.learned, reading.is_kept = {}, {}, true
     return reading
   end
@@ -237,7 +237,8 @@ local function readings_of(self, state)
     if not db then return end
     local records = json.list {}
     for i, record in ipairs(reading.records) do records[i] = plain(record) end
-    local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began }
+    local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began,
+      days = self.look_back_days }
     write(self, function(tx)
       if not is_of_now(self, state) then return end -- asked last, when nothing else can be written any more
       tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)

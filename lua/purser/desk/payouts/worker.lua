@@ -262,6 +262,7 @@ end
 local function run(self)
   local _, problem = planned.within(self.journal, function(tx)
     queue.check_account(tx, self, true)
+    runs.follow_joins(tx, self)
     queue.reclaim(tx, self)
     queue.unblock(tx, self)
     return true

@@ -103,7 +103,9 @@ end
 
 -- Runs the program with a fault at its `at`th write call, or without one. Returns the run.
 local function run_once(make, command, options, folder, fault, at)
-  os.execute("rm -rf " .. quoted(folder) .. "; mkdir -m 700 " .. quoted(folder) .. " " .. quoted(folder .. "/home"))
+  local made = os.execute(("rm -rf %s && mkdir -m 700 %s %s 2>/dev/null"):format(quoted(folder), quoted(folder),
+    quoted(folder .. "/home")))
+  if made ~= true and made ~= 0 then error(("the folder %s cannot be made"):format(folder), 0) end -- another's, perhaps
   local run = setmetatable({ command = command, folder = folder, fault = fault, at = at, starts = 0, writes = 0 }, Run)
   run.sim = assert(make { clock = "real", seed = options.seed, profile = options.profile,
     visibility_delay_ms = fault and fault.visibility_delay_ms })

@@ -87,6 +87,20 @@ function M.settle(self, id, word)
   return answer(ok, problem)
 end
 
+--- Returns the names that were joined with an account, and with those.
+---@return string[] names
+function M.joined(tx, account)
+  local names, at = { account }, 0
+  while at < #names do
+    at = at + 1
+    for _, row in ipairs(tx:rows("SELECT name FROM purser_joins WHERE account = $1", names[at])) do
+      names[#names + 1] = row.name
+    end
+  end
+  table.remove(names, 1)
+  return names
+end
+
 local function unjoined(tx, name, account)
   local joined = tx:rows("SELECT account FROM purser_joins WHERE name = $1", account)[1]
   if joined and joined.account ~= account then return ('"%s" is joined with "%s"'):format(account, joined.account) end
