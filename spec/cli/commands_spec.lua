@@ -16,6 +16,8 @@ describe("purser --help", function()
         assert.is_truthy(out:find("--" .. param[1] .. " <", 1, true), row.full_name .. " " .. param[1])
       end
       assert.equal(row.effect ~= "read", out:find("--yes", 1, true) ~= nil)
+      local is_signed_by_sub = out:gsub("%s+", " "):find("signed by the sub-account's own key", 1, true) ~= nil
+      assert.equal(row.signer == "sub", is_signed_by_sub, row.full_name)
     end
   end)
 

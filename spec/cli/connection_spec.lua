@@ -4,6 +4,7 @@
 
 local at_shell = require "at_shell"
 local command = require "command"
+local connection = require "purser.cli.connection"
 local files = require "files"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
@@ -15,6 +16,16 @@ after_each(files.remove_kept)
 local function keys_file(more)
   return files.private("api_key = mx0file\nsecret_key = filesecret\n" .. (more or ""))
 end
+
+describe("a journal that cannot be used", function()
+  it("is another file, or a damaged database that is named with its fault", function()
+    for text, is_other in pairs { ["key,coin\n"] = true, ["SQLite format 3\0damaged"] = false, [""] = false } do
+      local problem = connection.journal_problem(files.private(text), { message = "it is damaged", kind = "journal" })
+      assert.equal(is_other, problem:find("is another file", 1, true) ~= nil, problem)
+      assert.equal(not is_other, problem:find("it is damaged", 1, true) ~= nil, problem)
+    end
+  end)
+end)
 
 describe("the service that the keys go to", function()
   local function goes_to(url, source, words, environment)

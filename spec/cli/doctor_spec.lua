@@ -65,6 +65,9 @@ describe("purser doctor", function()
       assert.equal("ok", findings[topic].state, topic)
     end
     assert.matches("the weight of broker.transfer is %d+ here, and by others ", findings.contested.text)
+    for mine, others in out:gmatch "is (%d+) here, and by others ([^:]*)" do
+      assert.is_nil((" " .. others):find("%f[%d]" .. mine .. " %("), others) -- its own reading is no other's
+    end
     assert.is_nil(out:find(account.secret_key, 1, true))
     assert.is_nil(out:find(account.api_key, 1, true))
   end)

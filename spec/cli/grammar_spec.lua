@@ -67,6 +67,11 @@ describe("a command line", function()
     end
   end)
 
+  it("reads a time as milliseconds", function()
+    assert.equal(1769817600000, (parse(START .. "--since 2026-01-31")).since)
+    assert.is_nil((parse(START .. "--since soon")))
+  end)
+
   it("reads a number of milliseconds whole, and no other", function()
     assert.equal(5000, (parse(START .. "--window 5000")).window)
     for _, wrong in ipairs { "5s", "0.5", "", "-1" } do

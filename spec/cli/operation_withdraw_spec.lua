@@ -47,6 +47,12 @@ describe("purser wallet withdraw", function()
     assert.equal(before, sent())
   end)
 
+  it("says what is odd, also where nobody is asked", function()
+    local _, _, err = at.run("wallet", "withdraw", "--coin", "USDT", "--network", "BSC", "--address", EVM, "--amount",
+      "20", "--memo", "7", "--yes")
+    assert.matches("warning: a memo is given, though addresses of this network are not shared", err, 1, true)
+  end)
+
   it("takes every spelling of a network and a coin in small letters", function()
     for _, name in ipairs { "TRX", "trc20", "TRC-20", "Tron(TRC20)", "tron" } do
       local before = sent()

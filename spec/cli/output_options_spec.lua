@@ -164,3 +164,13 @@ describe("the output options", function()
     assert.is_nil(shown(50, waiting .. " -q"):find("left", 1, true))
   end)
 end)
+
+describe("a text of a command's own", function()
+  it("is printed where no other format, no columns and no filter are asked for", function()
+    local is_text = require("purser.cli.output").is_text
+    assert.is_true(is_text { format = "table" })
+    assert.is_true(is_text { format = "table", filter = {} })
+    for _, options in ipairs { { format = "json" }, { format = "csv" }, { format = "table", shown = { "a" } },
+      { format = "table", filter = { { "a", "1" } } } } do assert.is_false(is_text(options)) end
+  end)
+end)

@@ -104,6 +104,11 @@ describe("a person's word on payments", function()
     assert.equal(2, code, shown)
     assert.matches("21 USDT to " .. TRON, shown, 1, true)
     assert.same({ "undecided", "undecided" }, { found "a".state, found "b".state })
+    code, shown = command.run_on_terminal(line_of("settle", "a", "not_done", "--by", "alice"), at.keys, "no\n")
+    assert.equal(2, code, shown)
+    for name, text in pairs { key = "a", state = "undecided", message = "nothing decides" } do
+      assert.matches(("\n +%s +| %s"):format(name, text), shown)
+    end
   end)
 
   it("leaves out what became undecided after the screen, and another attempt of what it showed", function()

@@ -91,3 +91,21 @@ describe("a word for a shell", function()
     assert.equal("T/x:y@z,+", values.shell_word "T/x:y@z,+") -- what needs no quotes gets none
   end)
 end)
+
+describe("a message of the module", function()
+  it("has the names of the command's options in place of the module's", function()
+    for text, shown in pairs {
+      ["`base_url` is missing"] = "--base-url is missing", ['option "base_url" is 5'] = "--base-url is 5",
+      ["give base_url"] = "give --base-url", ["my_base_url stays"] = "my_base_url stays",
+      ["`connect_timeout_ms` and `timeout_ms` allow more"] = "--timeout allows more",
+      ["the `timeout_ms` ran out"] = "the --timeout ran out", ["`ca_file`, `ca_path` or `ca_pem`"] = "--ca-file",
+      ['"ca_file" cannot be read'] = "--ca-file cannot be read", ["`proxy` is wrong"] = "--proxy is wrong",
+      ["`webhook`"] = "--webhook", ['give `profile = "mexc"`'] = "give --profile mexc",
+      ["the option `networks`"] = "--network", ["err.details.plan"] = "the plan on standard output",
+      ['"recv_window" is wrong'] = "--recv-window is wrong", ["`api_key` is missing"] = "the API key is missing",
+      ["one sentence.; another"] = "one sentence; another",
+    } do
+      assert.equal(shown, values.in_shell(text))
+    end
+  end)
+end)

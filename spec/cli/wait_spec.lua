@@ -2,12 +2,22 @@
 -- `purser wait`: until a withdrawal, a deposit or a transfer is done.
 
 local at_shell = require "at_shell"
+local command = require "command"
 
 describe("purser wait", function()
   local at
 
   setup(function() at = at_shell(nil, { role = "broker", balances = { USDT = "1000" } }) end)
   teardown(function() at.stop() end)
+
+  it("says on a terminal that it may be stopped, wherever the record goes", function()
+    local words = command.line({ "wait", "withdrawal", "none", "--deadline", "1s" }, at.keys)
+    local NOTE = "to stop it changes nothing at the service"
+    local _, shown = command.shell(("script -q -e -c %s /dev/null"):format(command.quote(words .. " | cat")))
+    assert.matches(NOTE, shown, 1, true)
+    _, shown = command.shell(("script -q -e -c %s /dev/null"):format(command.quote(words .. " 2>&1 | cat")))
+    assert.is_nil(shown:find(NOTE, 1, true))
+  end)
 
   it("ends with 3 when the time is over, with 0 and the record when it is done, with 1 when it cannot be", function()
     local _, drawn = at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address",

@@ -160,6 +160,13 @@ for _, row in ipairs(operations.list) do
     end
 
     if row.effect ~= "read" then
+      it("is not believed beside a word of an error", function()
+        for _, word in ipairs { '"busy"', "{\"a\":1}", "true" } do
+          fails(row, 200, '{"error":' .. word .. ',"data":[{"id":"1"}],"id":"1"}', "decode", "unknown",
+            "that there was an error")
+        end
+      end)
+
       it("does not take a code that proves nothing for a rejection", function()
         for _, code in ipairs { "408", "500", "502", "503", "504", "524", "-1000", "-1006", "-1007", "10200", "10201",
           "10202", "10219", "20002", "730000" } do

@@ -114,6 +114,18 @@ describe("a Redis server", function()
   end)
 end)
 
+describe("an option of Redis that is wrong", function()
+  it("makes no store, and the message names the cure", function()
+    for text, options in pairs { ["port"] = { prot = 1 }, ["give path, or host and port"] = { path = "/s", port = 1 },
+      ["is not encrypted"] = { host = "redis.example" },
+      ["holds a control character"] = { password = "a\r\nFLUSHALL" } } do
+      local made, problem = redis.new { redis = options }
+      assert.is_nil(made)
+      assert.matches(text, problem, 1, true)
+    end
+  end)
+end)
+
 describe("a connection that is lost", function()
   local POOLS = { ip = { capacity = 100, window_ms = 3600000 } }
 

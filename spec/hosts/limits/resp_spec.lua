@@ -74,6 +74,19 @@ describe("a connection to Redis", function()
   end)
 end)
 
+describe("a socket that cannot connect", function()
+  it("is closed", function()
+    local kept, closed = package.loaded.socket, 0
+    finally(function() package.loaded.socket = kept end)
+    package.loaded.socket = { tcp = function()
+      return { settimeout = function() end, connect = function() return nil, "refused" end,
+        close = function() closed = closed + 1 end }
+    end }
+    assert.same({ nil, "no connection to 127.0.0.1:6379: refused" }, { resp.connect({}, 1000) })
+    assert.equal(1, closed)
+  end)
+end)
+
 describe("a server that is no Redis", function()
   it("gives a reply or is lost; nothing is raised", function()
     finally(odd_redis.stop_all)

@@ -9,7 +9,7 @@ local REQUEST = { method = "GET", base_url = "http://127.0.0.1:8080", target = "
 local HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 describe("a socket of nginx", function()
-  local said, before
+  local said, posted, before
 
   -- Puts an nginx in place whose sockets answer by `script`: texts that arrive; then `ends`, or silence without it.
   local function nginx(script, ends, has)
@@ -30,7 +30,10 @@ describe("a socket of nginx", function()
     end
     rawset(_G, "ngx", { get_phase = function() return "content" end, update_time = function() end,
       socket = { tcp = function() return socket end },
-      timer = { at = function() said[#said + 1] = "look" end },
+      timer = { at = function(_, fn)
+        said[#said + 1] = "look"
+        return table.remove(has.timers or {}, 1) and (fn() or true)
+      end },
       thread = { wait = note "waited", kill = note "killed", spawn = function(fn, ...)
         local thread = coroutine.create(fn)
         assert(coroutine.resume(thread, ...))
@@ -39,9 +42,9 @@ describe("a socket of nginx", function()
   end
 
   before_each(function()
-    said, before = {}, { rawget(_G, "ngx"), package.loaded["ngx.semaphore"] }
+    said, posted, before = {}, {}, { rawget(_G, "ngx"), package.loaded["ngx.semaphore"] }
     package.loaded["ngx.semaphore"] = { new = function()
-      return { wait = function() end, post = function() end }
+      return { wait = function() end, post = function(_, count) posted[#posted + 1] = count end }
     end }
   end)
   after_each(function()
@@ -67,6 +70,17 @@ describe("a socket of nginx", function()
       for _, word in ipairs(said) do found = found + (word == "look" and 1 or 0) end
       assert.equal(looks, found)
     end
+  end)
+
+  it("that was kept is not used where nginx runs no second timer; calls that wait for its look are woken", function()
+    nginx({ HEAD, HEAD }, nil, { keeps = 1, timers = { true } })
+    local transport = assert(cosocket.new {})
+    assert(transport:send(REQUEST))
+    said, posted = {}, {}
+    local response = assert(transport:send(REQUEST))
+    assert.is_nil(response.connection) -- a connection of its own, as no look was made
+    assert.same({ "look", "look", "closed", "waited" }, said)
+    assert.same({ 0, 1, 1 }, posted) -- the look's; then the thread's behind the timers, and the call's end
   end)
 
   it("ends an answer without a length where it closes, and no answer where it times out", function()
