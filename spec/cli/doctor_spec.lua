@@ -4,8 +4,24 @@
 local command = require "command"
 local core = require "purser.core"
 local doctor = require "purser.cli.doctor"
+local facts = require "purser.client.operations.facts"
 local operations = require "purser.client.operations"
 local profile_rules = require "purser.client.operations.profile_rules"
+
+describe("the facts that doctor calls contested", function()
+  it("are weights and pools, and a window that another source has otherwise", function()
+    local fact, found = facts.windows["wallet.deposit_history"], {}
+    finally(function() fact[2], fact.means = nil, nil end)
+    fact[2], fact.means = { { default_days = 3, retention_days = 30 }, "somebody", "2026-11" }, "older ones may lack"
+    doctor.check_contested({ add = function(_, _, _, text) found[#found + 1] = text end },
+      { profile = assert(profile_rules.resolve "mexc") })
+    assert.same({ "the weight of broker.transfer", "the weight of sub_account.transfer",
+      "the window of wallet.deposit_history is default_days 7, max_window_days 7, retention_days 90 here, and by "
+      .. "others default_days 3, retention_days 30 (somebody, 2026-11): older ones may lack",
+      "the weight in 10 s of pool ip" }, { found[1]:match "^(.-) is", found[2]:match "^(.-) is", found[3],
+      found[4]:match "^(.-) is" })
+  end)
+end)
 
 describe("the host that doctor looks at", function()
   local function warning(url, profile)

@@ -50,7 +50,7 @@ describe("purser watch account", function()
       files.private "one that both know" }
     local code, _, err = watch((table.unpack or unpack)(words)) -- luacheck: ignore
     assert.equal(3, code)
-    assert.matches("was not told: the receiver's certificate is not accepted: .* named by %-%-ca%-file", err)
+    assert.matches("was not told: the server's certificate is not accepted: .* named by %-%-ca%-file", err)
     words[#words + 1], words[#words + 2] = "--ca-file", made.path "ca.crt"
     code, _, err = watch((table.unpack or unpack)(words)) -- luacheck: ignore
     assert.same({ 0, "" }, { code, err })

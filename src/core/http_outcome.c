@@ -18,30 +18,29 @@ typedef struct curl_rule {
 static const curl_rule rules[] = {
     {CURLE_COULDNT_RESOLVE_PROXY, PU_PHASE_RESOLVE, "the proxy's host name could not be resolved; check `proxy`"},
     {CURLE_COULDNT_RESOLVE_HOST, PU_PHASE_RESOLVE,
-     "the service's host name could not be resolved; check `base_url` and the name server"},
-    {CURLE_COULDNT_CONNECT, PU_PHASE_CONNECT,
-     "no connection could be made; check `base_url`, the port and the firewall"},
+     "the server's host name could not be resolved; check the URL and the name server"},
+    {CURLE_COULDNT_CONNECT, PU_PHASE_CONNECT, "no connection could be made; check the URL, the port and the firewall"},
     {CURLE_PROXY, PU_PHASE_CONNECT, "the proxy refused the connection; check `proxy`"},
     {CURLE_INTERFACE_FAILED, PU_PHASE_CONNECT, "the address of the option `interface` cannot be used"},
-    {CURLE_PEER_FAILED_VERIFICATION, PU_PHASE_TLS, "the service's certificate is not accepted"},
+    {CURLE_PEER_FAILED_VERIFICATION, PU_PHASE_TLS, "the server's certificate is not accepted"},
     {CURLE_SSL_CACERT_BADFILE, PU_PHASE_TLS,
      "the authorities' certificates cannot be read; check `ca_file`, `ca_path` or `ca_pem`, or install the package "
      "ca-certificates"},
     {CURLE_SSL_PINNEDPUBKEYNOTMATCH, PU_PHASE_TLS,
-     "the service showed another public key than `pinned_key` names; if it was renewed, set the new one"},
-    {CURLE_SSL_CONNECT_ERROR, PU_PHASE_TLS, "TLS could not be agreed on; the service must offer TLS 1.2 or newer"},
-    {CURLE_SSL_CIPHER, PU_PHASE_TLS, "TLS could not be agreed on; the service offers no acceptable cipher"},
+     "the server showed another public key than `pinned_key` names; if it was renewed, set the new one"},
+    {CURLE_SSL_CONNECT_ERROR, PU_PHASE_TLS, "TLS could not be agreed on; the server must offer TLS 1.2 or newer"},
+    {CURLE_SSL_CIPHER, PU_PHASE_TLS, "TLS could not be agreed on; the server offers no acceptable cipher"},
     {CURLE_OPERATION_TIMEDOUT, PU_PHASE_NONE, "the time ran out"},
     {CURLE_ABORTED_BY_CALLBACK, PU_PHASE_SEND,
-     "the service dropped the kept connection or the stream as the request went out, and it was not sent a second time"},
+     "the server dropped the kept connection or the stream as the request went out, and it was not sent a second time"},
     {CURLE_SEND_ERROR, PU_PHASE_SEND, "the connection broke while the request was sent"},
     {CURLE_RECV_ERROR, PU_PHASE_NONE, "the connection broke before the answer was complete"},
-    {CURLE_GOT_NOTHING, PU_PHASE_RECEIVE, "the service closed the connection without an answer"},
-    {CURLE_PARTIAL_FILE, PU_PHASE_RECEIVE, "the service closed the connection in the middle of its answer"},
+    {CURLE_GOT_NOTHING, PU_PHASE_RECEIVE, "the server closed the connection without an answer"},
+    {CURLE_PARTIAL_FILE, PU_PHASE_RECEIVE, "the server closed the connection in the middle of its answer"},
     {CURLE_UNSUPPORTED_PROTOCOL, PU_PHASE_RECEIVE, "what came back is not an answer in HTTP"},
     {CURLE_WEIRD_SERVER_REPLY, PU_PHASE_RECEIVE, "what came back is not an answer in HTTP"},
-    {CURLE_HTTP2, PU_PHASE_RECEIVE, "the service broke the rules of HTTP/2"},
-    {CURLE_HTTP2_STREAM, PU_PHASE_RECEIVE, "the service ended the HTTP/2 stream before its answer was complete"},
+    {CURLE_HTTP2, PU_PHASE_RECEIVE, "the server broke the rules of HTTP/2"},
+    {CURLE_HTTP2_STREAM, PU_PHASE_RECEIVE, "the server ended the HTTP/2 stream before its answer was complete"},
     {CURLE_BAD_CONTENT_ENCODING, PU_PHASE_RECEIVE, "the answer's compression could not be undone"},
 };
 
@@ -122,10 +121,10 @@ static const char *certificate_advice(const pu_http_easy *easy)
     curl_easy_getinfo(easy->curl, CURLINFO_SSL_VERIFYRESULT, &result);
     switch (result) {
     case X509_V_ERR_UNSPECIFIED: /* libcurl's first value: the name is compared before the chain is judged */
-        return ": it was made for another host name; check `base_url`";
+        return ": it was made for another host name; check the URL";
     case X509_V_ERR_CERT_HAS_EXPIRED:
     case X509_V_ERR_CERT_NOT_YET_VALID:
-        return ": it is not valid at this time; check the clock of this machine, else the service must renew it";
+        return ": it is not valid at this time; check the clock of this machine, else the server must renew it";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
@@ -141,7 +140,7 @@ static const char *certificate_advice(const pu_http_easy *easy)
 static const char *handshake_advice(const pu_http_easy *easy)
 {
     return strstr(easy->detail, "wrong version number") || strstr(easy->detail, "SSL_ERROR_SYSCALL")
-               ? "; perhaps this port speaks no TLS: check `base_url` (the simulator is http://)"
+               ? "; perhaps this port speaks no TLS: check the URL (the simulator is http://)"
                : "";
 }
 
@@ -149,7 +148,7 @@ static const char *handshake_advice(const pu_http_easy *easy)
 static const char *silence_advice(const pu_http_easy *easy)
 {
     return !easy->base_secure && !easy->response.reused && easy->header_bytes == 0
-               ? "; perhaps this port wants https:// in `base_url`"
+               ? "; perhaps this port wants https:// in the URL"
                : "";
 }
 
@@ -238,7 +237,7 @@ static void write_unsent_break(pu_http_easy *easy, CURLcode code)
         snprintf(sentence, sizeof sentence, "the proxy %.200s answered CONNECT with HTTP %ld, and nothing was sent; %s",
                  proxy_name(easy), status,
                  status == PROXY_WANTS_PASSWORD ? "check the user and the password in its URL (`proxy`)"
-                                                : "check `proxy`, and whether it allows `base_url`");
+                                                : "check `proxy`, and whether it allows the URL");
     else if (has_proxy(easy))
         snprintf(sentence, sizeof sentence,
                  "the connection by the proxy %.200s broke before the request was sent; check `proxy`",
@@ -277,7 +276,7 @@ static void fail(pu_http_easy *easy, CURLcode code)
     if (easy->distrusted && easy->send_count == 0) {
         response->phase = PU_PHASE_CONNECT;
         write_message(easy, CURLE_OK,
-                      "the service sends before it is asked: no answer of such a connection can be believed");
+                      "the server sends before it is asked: no answer of such a connection can be believed");
         return;
     }
     /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the first. */

@@ -190,23 +190,38 @@ local function check_record(findings, client)
   findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
 end
 
--- Names a number in force that other sources read otherwise, and what the difference means.
+-- Returns a number, or the members of a window, as text.
+local function text_of(value)
+  if type(value) == "number" then return ("%d"):format(value) end
+  local parts = {}
+  for i, name in ipairs(names_of(value)) do parts[i] = ("%s %s"):format(name, tostring(value[name])) end
+  return table.concat(parts, ", ")
+end
+
+-- Names a fact in force that other sources read otherwise, and what the difference means.
 local function add_contested(findings, what, fact, mine, cure)
   local others = {}
   for _, reading in ipairs(fact) do
-    others[#others + 1] = reading[1] ~= mine and ("%d (%s, %s)"):format(reading[1], reading[2], reading[3]) or nil
+    local text = text_of(reading[1])
+    others[#others + 1] = text ~= text_of(mine) and ("%s (%s, %s)"):format(text, reading[2], reading[3]) or nil
   end
   if fact.means and others[1] then
-    findings:add("ok", "contested", ("%s is %d here, and by others %s: %s"):format(what, mine,
+    findings:add("ok", "contested", ("%s is %s here, and by others %s: %s"):format(what, text_of(mine),
       table.concat(others, ", "), fact.means), cure)
   end
 end
 
-local function check_contested(findings, client)
+--- Names the facts in force that sources read otherwise.
+---@param findings table  add(state, topic, text, cure)
+---@param client purser.Client
+function M.check_contested(findings, client)
   for _, name in ipairs(names_of(facts.weights)) do
     add_contested(findings, "the weight of " .. name, facts.weights[name],
       client.profile.weights[name] or catalogue.by_name[name].weight or 1,
       ("`weights = { [\"%s\"] = N }` in a profile sets another"):format(name))
+  end
+  for _, name in ipairs(names_of(facts.windows)) do
+    add_contested(findings, "the window of " .. name, facts.windows[name], catalogue.by_name[name].window)
   end
   for _, name in ipairs(names_of(facts.pools)) do
     local pool = client.profile.pools[name]
@@ -246,7 +261,7 @@ local function examine(findings, options)
     check_clock(findings, offset, span, options.recv_window or 5000)
     check_permissions(findings, client)
     if findings.code == report.DONE then check_record(findings, client) end
-    check_contested(findings, client)
+    M.check_contested(findings, client)
   end
 end
 

@@ -53,6 +53,19 @@ describe("The facts beyond the document", function()
     for name, fact in pairs(facts.limits) do assert.equal(fact[1][1], profiles.default[name]) end
   end)
 
+  it("have the windows of histories, which the rows take from there, each with its source and its date", function()
+    local count = 0
+    for _, row in ipairs(operations.every) do
+      local fact = facts.windows[row.full_name]
+      assert.equal(fact and fact[1][1], row.window)
+      for _, reading in ipairs(fact or {}) do
+        assert.is_true(#reading[2] > 3 and reading[3]:find "^20%d%d%-%d%d$" ~= nil)
+        count = count + 1
+      end
+    end
+    assert.equal(7, count)
+  end)
+
   it("name members of records that the document lacks", function()
     local members = { withdrawal = "netWork explorerUrl", withdrawal_address = "netWork chainNames chainDisplayName",
       deposit_address = "netWork", network = "depositPreConfirms", convertible_balance = "currencyId" }

@@ -67,7 +67,7 @@ describe("a webhook", function()
     assert.same({ nil, "the key is empty" }, { sinks.new { webhook = "http://127.0.0.1:1/", secret = "" } })
   end)
 
-  it("of an own authority gets the event by `ca_file` and its kin; a message names the receiver", function()
+  it("of an own authority gets the event by `ca_file` and its kin; a message names no service", function()
     local peer, made = own.start()
     peer:tls(made.path "good.crt", made.path "good.key")
     local function delivered(options)
@@ -80,11 +80,11 @@ describe("a webhook", function()
     end
     local ok, message = delivered {}
     assert.is_nil(ok)
-    assert.matches("^the receiver's certificate is not accepted: .* by `ca_file`, `ca_path` or `ca_pem`", message)
+    assert.matches("^the server's certificate is not accepted: .* by `ca_file`, `ca_path` or `ca_pem`", message)
     peer:tls(made.path "other.crt", made.path "other.key")
     ok, message = delivered { ca_file = made.path "ca.crt" }
     assert.is_nil(ok)
-    assert.matches("another host name; check `webhook`", message)
+    assert.matches("another host name; check the URL", message)
     own.stop()
   end)
 

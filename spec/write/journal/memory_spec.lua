@@ -240,10 +240,10 @@ describe("a journal in memory", function()
 
   -- Where its list had a gap, every later question raised an error, until the program ended.
   it("is whole, at whatever instruction something is raised", function()
-    local number, is_raised = 0, true
+    local at, is_raised = 0, true
     steps.interpreted(function()
       while is_raised do
-        number = number + 1
+        at = at + 1
         local journal, intent, is_within = memory.new(), intent_of { order = "a" }, false
         local key = key_of(intent, "a")
         is_raised = false
@@ -251,7 +251,7 @@ describe("a journal in memory", function()
           if not is_within then return end
           is_within, is_raised = false, true
           error("no memory", 0)
-        end, "", number)
+        end, "", at)
         pcall(function()
           is_within = true
           journal:begin(intent, ROW, nil, key)
@@ -264,7 +264,7 @@ describe("a journal in memory", function()
         assert.is_true(journal:finish(later, { id = "r" }))
       end
     end)
-    assert.is_true(number > 50)
+    assert.is_true(at > 50)
   end)
 
   it("forgets calls after an hour, and says until when", function()

@@ -125,7 +125,6 @@ return {
       coin_filter, status_filter, start_time, end_time,
       { "limit", "count", type = "string", default = 20 }, page,
     },
-    window = { default_days = 10 },
     paging = {
       iterator = "deposit", size = "limit", page_size = 1000, page = "page", time_member = "insertTime",
       key = deposit_key, unstable_filters = { "status" },
@@ -140,7 +139,6 @@ return {
       coin_filter, status_filter, start_time, end_time,
       { "limit", "count", type = "string", default = 100, max = 1000 }, page,
     },
-    window = { default_days = 3, retention_days = 3, from_midnight = true },
     paging = {
       iterator = "sub_account_deposit", size = "limit", page_size = 1000, page = "page", time_member = "insertTime",
       key = deposit_key, unstable_filters = { "status" },

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Facts about the service that its interface document lacks or has otherwise: readings as value, source and date, the
--- one in force in profile "mexc" first. Weights and windows of the document stand in the rows of the operations, codes
--- with their sources in codes.lua. A fact of several readings is contested; `means` is what `purser doctor` says then.
+-- Facts about the service that its interface document lacks or has otherwise, and the windows of its histories:
+-- readings as value, source and date, the one in force in profile "mexc" first. Weights of the document stand in the
+-- rows of the operations, codes with their sources in codes.lua. A fact of several readings is contested; `means` is
+-- what `purser doctor` says then.
 
 local ADAPTER = "gocryptotrader 02c5508, after the vendor's pages"
 local FIFTY = "a list of such calls takes fifty times as long with the larger one, and may meet 429 with the smaller"
@@ -24,6 +25,19 @@ M.pools = {
     { 300, ADAPTER, "2026-09" }, { 500, "the vendor's general page: each endpoint alone", "2026-09" },
     { 200, "the vendor's support in Mexc.Net#42: 20 a second", "2026-01" } },
   account = { { 500, ADAPTER, "2026-09" } },
+}
+
+local function stated(window) return { { window, "the interface document", "2026-11" } } end
+
+--- Days that a history covers, by operation: without times, in one request, and back from now.
+M.windows = {
+  ["broker.deposit_history"] = stated { default_days = 10 },
+  ["broker.all_deposit_history"] = stated { default_days = 3, retention_days = 3, from_midnight = true },
+  ["wallet.deposit_history"] = stated { default_days = 7, max_window_days = 7, retention_days = 90 },
+  ["wallet.withdrawal_history"] = stated { default_days = 7, max_window_days = 7, retention_days = 90 },
+  ["wallet.transfer_history"] = stated { default_days = 7, retention_months = 6 },
+  ["wallet.get_transfer"] = stated { retention_months = 6 },
+  ["wallet.internal_transfer_history"] = stated { default_days = 7 },
 }
 
 --- Other limits: the greatest recvWindow in ms, and the days of a key without an IP list.

@@ -5,6 +5,8 @@
 -- spec/support/row_schema.lua has all words that a row may use, and a test holds the rows to it. A program that calls
 -- one group reads that group.
 
+local facts = require "purser.client.operations.facts"
+
 ---@class purser.Row  an operation as data
 ---@field id string          in the interface document
 ---@field name string        of its method
@@ -24,7 +26,7 @@
 ---@field names string[]
 ---@field by_name table<string, table>
 ---@field rules table|nil
----@field window table|nil       what a history covers
+---@field window table|nil       what a history covers, of facts.lua
 ---@field paging table|nil
 ---@field result table
 ---@field shape string           of its records
@@ -49,6 +51,8 @@ local function prepare(group, row)
   end
   row.group = group
   row.full_name = group .. "." .. row.name
+  local window = facts.windows[row.full_name]
+  row.window = window and window[1][1]
   return row
 end
 

@@ -66,7 +66,6 @@ return {
       start_time, end_time,
       { "limit", "count", type = "int", default = 1000, max = 1000 },
     },
-    window = { default_days = 7, max_window_days = 7, retention_days = 90 },
     paging = { iterator = "deposit", size = "limit", page_size = 1000, time_member = "insertTime", key = deposit_key,
       unstable_filters = { "status" } },
     result = { list = "deposit" },
@@ -79,7 +78,6 @@ return {
       coin_filter, { "status", "status", type = "string", choices = "withdrawal_states", note = "withdrawal status" },
       { "limit", "count", type = "int", default = 1000, max = 1000 }, start_time, end_time,
     },
-    window = { default_days = 7, max_window_days = 7, retention_days = 90 },
     paging = { iterator = "withdrawal", size = "limit", page_size = 1000, time_member = "applyTime", id = "id",
       unstable_filters = { "status" } },
     result = { list = "withdrawal" },
@@ -139,7 +137,6 @@ return {
       from_type, to_type, start_time, end_time, page,
       { "size", "count", type = "int", default = 10, max = 100 },
     },
-    window = { default_days = 7, retention_months = 6 },
     paging = { iterator = "transfer", size = "size", page_size = 100, page = "page", time_member = "timestamp",
       id = "tranId" },
     result = { rows = "wallet_transfer", counts = { total = "records" } }, -- by the interface document
@@ -149,7 +146,6 @@ return {
     summary = "One transfer between spot and futures, by its id, within the last 6 months.",
     permission = "SPOT_TRANSFER_READ", weight = 1, effect = "read",
     params = { { "tranId", "text", type = "string", required = true } },
-    window = { retention_months = 6 },
     result = { record = "wallet_transfer", required_member = "tranId" },
   },
   {
@@ -206,7 +202,6 @@ return {
       { "limit", "count", type = "int", default = 10 },
       { "tranId", "text", type = "string" },
     },
-    window = { default_days = 7 },
     paging = {
       iterator = "internal_transfer", size = "limit", page_size = 100, page = "page", time_member = "timestamp",
       id = "tranId",

@@ -218,7 +218,7 @@ local function begin_body(self)
   if self.status < 200 then
     self.interim = self.interim + 1
     if self.status == 101 or self.length or self.chunked or self.interim > MAX_INTERIM then
-      return broken(self, "the service sent an interim answer that was not asked for")
+      return broken(self, "the server sent an interim answer that was not asked for")
     end
     self.state = "status"
     return true

@@ -90,11 +90,29 @@ describe("what the service answers", function()
     assert.equal(8000, limit:status()[1].blocked_ms)
     broken = true
     limit:block()
-    assert.equal(10240, limit.owed.ends - one.now) -- a span where no pause is named
+    assert.equal(10240, limit.owed.ip.ends - one.now) -- a span where no pause is named
     one.now = one.now + 10240
     broken = false
     assert(limit:acquire(row(1), "key", error))
-    assert.is_false(limit.owed)
+    assert.same({}, limit.owed)
+  end)
+
+  it("is remembered for each account, so that another one is not blocked, and each to its own end", function()
+    local broken, state = true, process.new(one.clock)
+    local account = { capacity = 5, window_ms = 1000, scope = "account" }
+    local limit = purser.rate_limit { now = one.clock, pools = { ip = false, a = account }, store = { close = print,
+      transact = function(_, names, fn)
+        if broken then return nil, "no" end
+        return state:transact(names, fn)
+      end } }
+    local function left(key) return select(3, limit:acquire(row(1), key, error)) end
+    assert.equal(9000, limit:block(9000, "one"))
+    assert.equal(2000, limit:block(2000, "two"))
+    assert.same({ 9000, 2000, 0 }, { left "one", left "two", left "three" }) -- 0: the store cannot be asked
+    broken = false
+    assert(limit:acquire(row(1), "three", error))
+    assert.same({ 9000, 2000 }, { left "one", left "two" })
+    assert.same({}, limit.owed)
   end)
 
   it("is left alone for a week at most", function()

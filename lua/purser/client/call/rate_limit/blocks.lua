@@ -44,17 +44,23 @@ function RateLimit.use_of(kv, now, name, span)
     queue and max(0, queue[1][HELD] - now) or 0
 end
 
---- Tells the store of a block that did not reach it. Returns the milliseconds left where it still cannot be told.
+--- Tells the store of blocks of these pools that did not reach it. Returns the milliseconds left where it still cannot
+--- be told.
 ---@private
-function RateLimit:owed_ms()
-  local owed = self.owed
-  local left = owed.ends - self.now()
-  if left > 0 and not self:ask({ owed.name }, function(kv, now)
-    return RateLimit.block_pool(kv, now, owed.name, owed.span, left)
-  end) then
-    return left
+function RateLimit:owed_ms(names)
+  local longest
+  for _, name in ipairs(names) do
+    local owed = self.owed[name]
+    local left = owed and owed.ends - self.now()
+    if owed and (left <= 0 or self:ask({ name }, function(kv, now)
+      return RateLimit.block_pool(kv, now, name, owed.span, left)
+    end)) then
+      self.owed[name] = nil
+    elseif owed then
+      longest = max(longest or 0, left)
+    end
   end
-  self.owed = false
+  return longest
 end
 
 -- Returns the pool of the address, which counts weight or else requests: a pause concerns all that share the address.
@@ -81,9 +87,9 @@ function RateLimit:block(ms, api_key)
     return RateLimit.block_pool(kv, now, name, pool.span, ms)
   end)
   if left then return left end
-  local ends = self.now() + (ms < 0 and pool.span or ms)
-  self.owed = { name = name, span = pool.span, ends = max(ends, self.owed and self.owed.ends or ends) }
-  return self.owed.ends - self.now()
+  local owed, ends = self.owed[name], self.now() + (ms < 0 and pool.span or ms)
+  self.owed[name] = { span = pool.span, ends = max(ends, owed and owed.ends or ends) }
+  return self.owed[name].ends - self.now()
 end
 
 local says_pause = { ["429"] = true, ["418"] = true }

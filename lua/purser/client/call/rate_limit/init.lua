@@ -67,7 +67,7 @@ function M.make(options, profile, open)
   if not store then return nil, problem end
   local self = setmetatable({
     pools = pools, weights = profile.weights, store = store, when_full = options.when_full or "wait",
-    max_wait_ms = options.max_wait_ms or math.huge, takes = {}, now = options.now or core.monotonic_ms, owed = false,
+    max_wait_ms = options.max_wait_ms or math.huge, takes = {}, now = options.now or core.monotonic_ms, owed = {},
     is_local = not options.store,
   }, RateLimit)
   self.lateness_ms, self.passed_ms = math.huge, 0
@@ -186,7 +186,7 @@ local TOO_SLOW = "the store of the rate limit takes longer to answer than the ma
 function RateLimit:acquire(row, api_key, pause, state, info, settles)
   local takes = takes_of(self, row, api_key)
   local rank = row.effect == "read" and not settles and 1 or 0
-  local number, waited, tries, left = 0, 0, 0, self.owed and self:owed_ms()
+  local number, waited, tries, left = 0, 0, 0, next(self.owed) and self:owed_ms(takes.names)
   if left then return blocked(left) end
   while true do
     local ms, ticket, at, asked = reserve(self, takes, rank, number, self.patience_ms - waited)
