@@ -290,6 +290,7 @@ build = {
     ["purser.desk.receive"] = "lua/purser/desk/receive/init.lua",
     ["purser.desk.receive.judge"] = "lua/purser/desk/receive/judge.lua",
     ["purser.desk.receive.lists"] = "lua/purser/desk/receive/lists.lua",
+    ["purser.desk.receive.look"] = "lua/purser/desk/receive/look.lua",
     ["purser.desk.receive.reader"] = "lua/purser/desk/receive/reader.lua",
     ["purser.desk.receive.record"] = "lua/purser/desk/receive/record.lua",
     ["purser.desk.receive.store"] = "lua/purser/desk/receive/store.lua",

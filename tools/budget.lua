@@ -15,7 +15,7 @@ local budgets = {
   { "desk/fleet", 985, 5, 420 },
   { "desk/monitor", 505, 4, 210 },
   { "desk/payouts", 2915, 10, 480 },
-  { "desk/receive", 1290, 8, 340 },
+  { "desk/receive", 1270, 9, 240 },
   { "desk/workflow", 920, 7, 405 },
   { "testing", 5960, 40, 315 },
   { "hosts", 1235, 13, 320 },
