@@ -12,7 +12,7 @@ local budgets = {
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2815, 13, 366 },
   { "desk/books", 2620, 14, 324 },
-  { "desk/fleet", 985, 5, 420 },
+  { "desk/fleet", 965, 8, 205 },
   { "desk/monitor", 505, 4, 210 },
   { "desk/payouts", 2915, 10, 480 },
   { "desk/receive", 1270, 9, 240 },
