@@ -79,12 +79,12 @@ describe("the balances of a fleet", function()
   end)
 end)
 
-local NAMES = { "desk1", "desk2" }
+local ACCOUNTS = { { name = "desk1" }, { name = "desk2" } }
 
 local function sweep(held, options)
   options.to, options.name = "parent", "june"
   local client = { sub_account = { balances = function() return held end } }
-  local list, err = transfers.sweep(client, "sub_account", { "desk1" }, options)
+  local list, err = transfers.sweep({ client = client, group = "sub_account", accounts = { ACCOUNTS[1] } }, options)
   return list and text_of(list), err
 end
 
@@ -133,7 +133,7 @@ end)
 describe("a distribution", function()
   local function distribute(options)
     options.asset, options.name = "USDT", "june"
-    local list, err = transfers.distribute("sub_account", NAMES, options)
+    local list, err = transfers.distribute({ group = "sub_account", accounts = ACCOUNTS }, options)
     return list and text_of(list), err
   end
 

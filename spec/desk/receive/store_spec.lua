@@ -1,27 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- One process reads into a database.
+-- The database of what was received, whose every write may fail.
 
 local files = require "files"
 local receive_failures = require "receive_failures"
 local receive_world = require "receive_world"
-
-describe("The lease of a database of deposits", function()
-  after_each(files.remove_kept)
-
-  it("keeps a second process out, and lets it in when the first is gone", function()
-    local world = receive_world.new()
-    assert(world.receive:begin { customers = world.customers })
-    assert(world.receive:take_lease())
-    local second = world.open()
-    local _, err = second:run { deadline_ms = 0 }
-    assert.equal("held", err.code)
-    world.sim:advance(60000)
-    assert(second:run { deadline_ms = 0 })
-    assert(second:take_lease())
-    _, err = world.receive:look()
-    assert.matches("another process reads", err.message)
-  end)
-end)
 
 describe("The lease of a process whose clock was wrong", function()
   after_each(files.remove_kept)

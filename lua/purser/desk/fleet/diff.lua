@@ -5,6 +5,8 @@
 -- ("trading #4fK09aQz"), which distinguishes the keys of one note; a key made by hand with the bare note counts as
 -- well.
 
+local errors = require "purser.client.call.errors"
+
 local M = {}
 
 -- The declared note that a service's note stands for, and its mark.
@@ -48,7 +50,7 @@ local function sort_keys(list)
 end
 
 --- Sorts the keys of an account: by declared note those that live (newest first), the orphans and the rest. Returns nil
---- and a message where the vault does not say whether it holds a key: a key in use is deleted for no such word.
+--- and an error where the vault does not say whether it holds a key: a key in use is deleted for no such word.
 function M.sort_out(account, keys, holds)
   local sorted = { live = {}, orphans = {}, others = {} }
   for _, declared in ipairs(account.keys or {}) do sorted.live[declared.note] = {} end
@@ -61,8 +63,9 @@ function M.sort_out(account, keys, holds)
       local held, problem = true, nil
       if mark and holds then held, problem = holds(key.apiKey) end
       if not held and problem ~= nil then -- which is not repeated: it may quote the secret
-        return nil, ("the vault does not say whether it has the secret of the key %q of %s"):format(key.note,
-          account.name)
+        return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "fleet",
+          message = ("the vault does not say whether it has the secret of the key %q of %s"):format(key.note,
+            account.name), hint = "make the vault readable, and run it again" }
       end
       table.insert(held and live or sorted.orphans, key)
     end
@@ -72,8 +75,8 @@ function M.sort_out(account, keys, holds)
 end
 
 local function diff_keys(plan, account, keys, holds)
-  local sorted, problem = M.sort_out(account, keys, holds)
-  if not sorted then return problem end
+  local sorted, err = M.sort_out(account, keys, holds)
+  if not sorted then return err end
   for _, key in ipairs(sorted.orphans) do
     plan.orphans[#plan.orphans + 1] = { account = account.name, note = key.note, apiKey = key.apiKey }
     add(plan, "delete_key", account, { apiKey = key.apiKey, note = key.note, why = "its secret was lost" })
@@ -96,7 +99,7 @@ local function diff_keys(plan, account, keys, holds)
   end
 end
 
---- Adds the steps for one account to a plan. Returns why that cannot be, or nil. `found` is the account as the service
+--- Adds the steps for one account to a plan. Returns an error where that cannot be. `found` is the account as the service
 --- lists it, or nil; `keys` its keys.
 ---@param plan table
 ---@param account table  as declared

@@ -23,8 +23,8 @@ local function check(given, rules, needed, hint)
 end
 
 -- Adds a move of an account's asset to the list; `direction` is "fromAccount" or "toAccount".
-local function add(list, group, name, direction, account, asset, amount)
-  list[#list + 1] = { key = ("%s-%s-%s"):format(name, account, asset:upper()), operation = group .. ".transfer",
+local function add(list, fleet, name, direction, account, asset, amount)
+  list[#list + 1] = { key = ("%s-%s-%s"):format(name, account, asset:upper()), operation = fleet.group .. ".transfer",
     params = { [direction] = account, fromAccountType = "SPOT", toAccountType = "SPOT", asset = asset,
       amount = tostring(amount) } }
 end
@@ -58,7 +58,7 @@ end
 --- The payments that bring everything above `leave` (a decimal for every asset, or a table by asset) of the accounts
 --- named to the parent; `assets` limits them to a list. Reads each account's balances (B8).
 ---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
-function M.sweep(client, group, names, options)
+function M.sweep(fleet, options)
   local err = check(options, { to = { "parent" }, leave = "any", assets = option_schema.TEXTS }, "to",
     'give to = "parent"')
   if err then return nil, err end
@@ -67,8 +67,9 @@ function M.sweep(client, group, names, options)
   kept, err = kept_of(options.leave)
   if not kept then return nil, err end
   local list = {}
-  for _, name in ipairs(names) do
-    local held, problem = client.sub_account:balances { subAccount = name, accountType = "SPOT" }
+  for _, account in ipairs(fleet.accounts) do
+    local name = account.name
+    local held, problem = fleet.client.sub_account:balances { subAccount = name, accountType = "SPOT" }
     if not held then return nil, problem end
     for _, balance in ipairs(held) do
       if not balance.asset then
@@ -82,7 +83,7 @@ function M.sweep(client, group, names, options)
             "leave it out of `assets`")
         end
         local rest = free - kept(balance.asset)
-        if rest:sign() > 0 then add(list, group, options.name, "fromAccount", name, balance.asset, rest) end
+        if rest:sign() > 0 then add(list, fleet, options.name, "fromAccount", name, balance.asset, rest) end
       end
     end
   end
@@ -91,7 +92,7 @@ end
 
 --- The payments that bring `amounts` (name -> decimal) of an asset from the parent to its sub-accounts.
 ---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
-function M.distribute(group, names, options)
+function M.distribute(fleet, options)
   local wrong = check(options, { asset = "string", amounts = "table", each = "any" }, "asset",
     "give the asset to distribute")
   if wrong then return nil, wrong end
@@ -99,13 +100,14 @@ function M.distribute(group, names, options)
     return nil, errors.option('option "amounts" is missing', "amounts", "give one by account name, or `each` for all")
   end
   local list, known = {}, {}
-  for _, name in ipairs(names) do
+  for _, account in ipairs(fleet.accounts) do
+    local name = account.name
     known[name] = true
     local option, text = "amounts", (options.amounts or {})[name]
     if text == nil then option, text = "each", options.each end
     local amount, err = amount_of(option, text == nil and "0" or text)
     if not amount then return nil, err end
-    if amount:sign() > 0 then add(list, group, options.name, "toAccount", name, options.asset, amount) end
+    if amount:sign() > 0 then add(list, fleet, options.name, "toAccount", name, options.asset, amount) end
   end
   for name in pairs(options.amounts or {}) do
     if not known[name] then

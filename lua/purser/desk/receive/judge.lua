@@ -34,12 +34,18 @@ local function customer_of(book, row)
   return owner.customer
 end
 
+--- Returns the event of a deposit as a receiver gets it, and its id.
+---@return string body, string id
+function M.event(row, kind)
+  local id = row.dp .. "/" .. kind
+  return json.encode(json.object { { "id", id }, { "kind", kind }, { "deposit", row.dp },
+    { "customer", row.customer }, { "coin", row.paid_coin }, { "network", row.network }, { "amount", row.paid_amount },
+    { "address", row.address }, { "memo", row.memo }, { "tx", row.tx }, { "time", row.time } }), id
+end
+
 -- Makes an event, and what each receiver waits for, in the transaction of the row.
 local function emit(book, row, kind, now)
-  local id = row.dp .. "/" .. kind
-  local body = json.encode(json.object { { "id", id }, { "kind", kind }, { "deposit", row.dp },
-    { "customer", row.customer }, { "coin", row.paid_coin }, { "network", row.network }, { "amount", row.paid_amount },
-    { "address", row.address }, { "memo", row.memo }, { "tx", row.tx }, { "time", row.time } })
+  local body, id = M.event(row, kind)
   book.outbox:emit(book, { id = id, kind = kind, subject = row.dp, seq = book:next(), at = stores.time_text(now),
     body = body, raw = row.raw })
   if book.events then book.events[#book.events + 1] = { id = id, kind = kind, body = body, row = row } end

@@ -1,15 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The lists for a person: the deposits to end, and the sums.
 
-local json = require "purser.json"
+local decimal = require "purser.decimal"
 local states = require "purser.client.operations.states"
+local stores = require "purser.desk.receive.store"
 
 local M = {}
-
---- The event of `purser receive test`.
-M.TEST = json.encode(json.object { { "id", "dp_test/credit" }, { "kind", "credit" }, { "deposit", "dp_test" },
-  { "customer", "test" }, { "coin", "TEST" }, { "network", "TEST" }, { "amount", "0" }, { "address", "" },
-  { "memo", "" }, { "tx", "" }, { "time", 0 } })
 
 local whys = {
   who = "no customer has this address and memo", coin = "its customer takes no such coin",
@@ -29,11 +25,11 @@ local function verbs_of(row)
 end
 
 --- Returns the lines of the list.
-function M.of(store, problem_of)
+function M.of(store)
   local rows, message = store:rows [[SELECT d.*, r.customer AS rival_customer, r.tx AS rival_tx FROM
     purser_receive_deposit AS d LEFT JOIN purser_receive_deposit AS r ON r.dp = d.rival WHERE d.ask <> ''
     ORDER BY d.asked, d.dp]]
-  if not rows then return nil, problem_of(message) end
+  if not rows then return nil, stores.problem(message) end
   local lines = {}
   for i, row in ipairs(rows) do
     local why = whys[row.ask] or row.ask
@@ -60,11 +56,11 @@ local function place_of(row)
 end
 
 --- Returns the sums by coin since the begin.
-function M.check(store, problem_of, decimal)
+function M.check(store)
   local rows, message = store:rows [[SELECT d.*, (SELECT count(*) FROM purser_receive_event AS e WHERE e.id = d.dp ||
     '/credit') || '' AS credits FROM purser_receive_deposit AS d WHERE d.old = '' AND d.same = ''
     ORDER BY d.coin, d.dp]]
-  if not rows then return nil, problem_of(message) end
+  if not rows then return nil, stores.problem(message) end
   local sums, by_coin = {}, {}
   for _, row in ipairs(rows) do
     local name, amount = place_of(row), decimal(row.amount) or decimal "0"

@@ -4,6 +4,7 @@
 
 local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
+local errors = require "purser.client.call.errors"
 local outbox = require "purser.client.transport.outbox"
 
 local Store = { __name = "purser.receive.store" }
@@ -55,10 +56,11 @@ local function create(tx)
       names[#names + 1], parts[#parts + 1] = ('"%s"'):format(name), ('"%s" TEXT NOT NULL'):format(name)
     end
     parts[#parts + 1] = ("PRIMARY KEY (%s)"):format(table.concat(names, ", ", 1, one[3]))
-    tx:rows(("CREATE TABLE purser_receive_%s (%s)"):format(one[1], table.concat(parts, ", ")))
+    tx:rows(("CREATE TABLE IF NOT EXISTS purser_receive_%s (%s)"):format(one[1], table.concat(parts, ", ")))
   end
-  for _, sql in ipairs(indexes) do tx:rows("CREATE INDEX purser_receive_" .. sql) end
-  tx:rows("INSERT INTO purser_receive_meta VALUES ('version', $1), ('seq', '0'), ('lease', '')", VERSION)
+  for _, sql in ipairs(indexes) do tx:rows("CREATE INDEX IF NOT EXISTS purser_receive_" .. sql) end
+  tx:rows("INSERT INTO purser_receive_meta VALUES ('version', $1), ('seq', '0'), ('lease', '') ON CONFLICT DO NOTHING",
+    VERSION)
 end
 
 --------------------------------------------------------------------------------- what one transaction reads and writes
@@ -169,25 +171,38 @@ end
 
 local LOST = "another process reads into this database, or this one was too slow to say that it still does"
 
+-- Returns who holds the lease, and until when, and keeps others from changing that until the transaction ends.
+local function lease_of(self, tx)
+  return tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'"
+    .. (self.db.name == "postgresql" and " FOR UPDATE" or ""))[1].value
+end
+
+--- Makes the error of a database that fails.
+function M.problem(message) return errors.config("the deposits: " .. tostring(message)) end
+
 --- Runs `fn(book)` in one transaction. `owner` has to hold the lease, where one is given. Returns what `fn` returns; or
---- nil and a message.
+--- nil and an error, also of what `fn` refuses with nil and a message.
 function Store:write(fn, owner)
-  return self.db:transaction(function(tx)
-    local suffix = self.db.name == "postgresql" and " FOR UPDATE" or ""
-    local lease = tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'" .. suffix)[1].value
-    if owner and lease:match "^%S*" ~= owner then tx:reject(LOST) end
+  local refused
+  local value, message = self.db:transaction(function(tx)
+    if lease_of(self, tx):match "^%S*" ~= owner and owner then tx:reject(LOST) end
     local book = setmetatable({ tx = tx, known = {}, dirty = {}, outbox = self.outbox }, Book)
-    local result, second = fn(book)
+    local result, why = fn(book)
+    if result == nil and why then
+      refused = why
+      tx:reject(why)
+    end
     flush(book)
-    return result == nil and true or result, second
+    return result == nil and true or result
   end)
+  if value ~= nil then return value end
+  return nil, refused and errors.argument(nil, refused) or M.problem(message)
 end
 
 --- Takes or keeps the lease until `now + ms`. Returns true; or nil and what holds it.
 function Store:lease(owner, now, ms)
   return self.db:transaction(function(tx)
-    local suffix = self.db.name == "postgresql" and " FOR UPDATE" or ""
-    local text = tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'" .. suffix)[1].value
+    local text = lease_of(self, tx)
     local holder, ends = text:match "^(%S+) (%d+)$"
     -- a holder whose lease ends far ahead had a clock that was wrong
     if holder and holder ~= owner and tonumber(ends) > now and tonumber(ends) <= now + 10 * ms then tx:reject(text) end
@@ -202,23 +217,21 @@ function Store:rows(sql, ...) return self.db:rows(sql, ...) end
 
 function Store:close() self.db:close() end
 
---- Opens the database: { sqlite = path } or { postgresql = {...} }. Returns nil and a message when it cannot.
+--- Opens the database: { sqlite = path } or { postgresql = {...} }. Returns nil and an error when it cannot.
 function M.open(options)
   local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,
     lock_timeout_ms = 10000, relaxed = options.relaxed }
-  if not db then return nil, message end
-  local find = db.name == "postgresql" and "SELECT tablename AS name FROM pg_tables WHERE schemaname = "
-    .. "current_schema() AND tablename = 'purser_receive_meta'"
-    or "SELECT name FROM sqlite_master WHERE name = 'purser_receive_meta'"
-  local version
-  version, message = db:transaction(function(tx)
+  if not db then return nil, M.problem(message) end
+  local ok
+  ok, message = db:transaction(function(tx)
     tx:lock(LOCK)
-    if not tx:rows(find)[1] then create(tx) end
-    return tx:rows "SELECT value FROM purser_receive_meta WHERE name = 'version'"[1].value
+    create(tx)
+    local version = tx:rows "SELECT value FROM purser_receive_meta WHERE name = 'version'"[1].value
+    return version == VERSION or tx:reject "it is of another version of Purser"
   end)
-  if version == VERSION then return setmetatable({ db = db, outbox = outbox.new "purser_receive" }, Store) end
+  if ok then return setmetatable({ db = db, outbox = outbox.new "purser_receive" }, Store) end
   db:close()
-  return nil, version and "it is of another version of Purser" or message
+  return nil, M.problem(message)
 end
 
 return M

@@ -1,0 +1,173 @@
+-- SPDX-License-Identifier: MIT
+-- Looks: readings that are taken into the database by the one process that holds its lease, and events that are handed
+-- over between two of them. Each function takes a purser.Receive.
+
+local customers = require "purser.desk.receive.customers"
+local errors = require "purser.client.call.errors"
+local identity = require "purser.desk.receive.identity"
+local names_of = require "purser.client.util.names_of"
+local readers = require "purser.desk.receive.reader"
+local stores = require "purser.desk.receive.store"
+
+local M = {}
+
+local LEASE_MS = 45000 -- after so long without a word another process may read
+local BUDGET_MS = 20000 -- for receivers between two looks
+local PREVIEW = "nothing is kept"
+
+-- Checks that the database is of this client, and puts a file's customers in the place of those before.
+local function enter(self, book, params)
+  if not book:meta "since" then return nil, "no place is kept; run `purser receive begin` first" end
+  for name, value in pairs(self.place or {}) do
+    local kept = book:meta(name)
+    if kept ~= value then
+      return nil, ("the database is of the %s %q, and this is %q"):format(name, tostring(kept), value)
+    end
+  end
+  return customers.replace(book, params and params.customers)
+end
+
+--- Keeps the place, with one whole reading.
+function M.begin(self, params)
+  if not self.client then return nil, errors.config("a client is needed to begin", nil, "client") end
+  local reading, err = self.reader:read(true)
+  if not reading then return nil, err end
+  return self.store:write(function(book)
+    if book:meta "since" then return nil, "the place is kept already" end
+    for name, value in pairs(self.place) do book:set_meta(name, value) end
+    book:set_meta("since", reading.at)
+    book.outbox:add(book, names_of(self.senders))
+    local ok, why = customers.replace(book, params and params.customers)
+    if not ok then return nil, why end
+    identity.take(book, reading)
+    local begun = { old = 0, pending = 0 }
+    for _, value in ipairs(reading.values) do
+      local name = value.kind == "credit" and "old" or value.kind == "pending" and "pending"
+      if name then begun[name] = begun[name] + 1 end
+    end
+    return begun
+  end)
+end
+
+------------------------------------------------------------------------------------------------------------ the lease
+
+--- Takes the lease, and keeps events for the receivers that are named.
+function M.take_lease(self, params)
+  local corrected, late = self.client:sync_clock() -- the lease counts by the service's time
+  if not corrected then return nil, late end
+  local ok, holder = self.store:lease(self.token, self.clock(), LEASE_MS)
+  if not ok then
+    if not tostring(holder):find "^%S+ %d+$" then return nil, stores.problem(holder) end
+    local err = errors.config "another process reads into this database"
+    err.code = "held"
+    return nil, err
+  end
+  local taken, err = self.store:write(function(book)
+    book.outbox:add(book, names_of(self.senders))
+    return enter(self, book, params)
+  end, self.token)
+  if not taken then M.release(self) end
+  return taken, err
+end
+
+--- Gives the lease up.
+function M.release(self)
+  if self.store:write(function() return true end, self.token) then self.store:lease(self.token, 0, 0) end
+end
+
+-- Says that this process still reads. Returns true; or nil and an error.
+local function keep(self)
+  local ok, holder = self.store:lease(self.token, self.clock(), LEASE_MS)
+  if ok then return true end
+  return nil, stores.problem(holder)
+end
+
+-------------------------------------------------------------------------------------------------------------- a look
+
+-- Takes a reading into the database, in one transaction. Returns true; or nil and an error.
+local function take(self, reading, events, params, is_preview)
+  return self.store:write(function(book)
+    local ok, why = enter(self, book, params)
+    if not ok then return nil, why end
+    book.events = events
+    reading.need = identity.take(book, reading)
+    if is_preview then return nil, PREVIEW end
+    self.gap = self.gap or readers.gap(book, reading)
+    return true
+  end, not is_preview and self.token or nil)
+end
+
+--- Reads once, and takes what is shown. Returns the events that were made; or nil and an error.
+function M.look(self)
+  local events = {}
+  for _ = 1, 3 do
+    local reading, err = self.reader:read()
+    local ok = reading
+    if reading then ok, err = take(self, reading, events) end
+    if not ok then return nil, err end
+    self.reader:took(reading)
+    if not reading.need or reading.need >= reading.from then break end -- deeper is needed at once
+  end
+  return events
+end
+
+--- Returns the events that a look would make now, and keeps nothing; or nil and an error.
+function M.preview(self, params)
+  local reading, err = self.reader:read()
+  if not reading then return nil, err end
+  local events = {}
+  local _, why = take(self, reading, events, params, true)
+  if why.message ~= PREVIEW then return nil, why end
+  return events
+end
+
+------------------------------------------------------------------------------------------------------------- the loop
+
+-- Hands over what is due. Returns how many events were taken; or nil and an error.
+local function deliver(self, told)
+  local function say()
+    local ok, err = keep(self)
+    if not ok then error(err, 0) end
+  end
+  local went, taken = pcall(self.store.outbox.deliver, self.store.outbox, self.store, self.senders, self.clock,
+    { budget_ms = BUDGET_MS, keep = say, told = told })
+  if went then return taken end
+  return nil, errors.is(taken) and taken or stores.problem(taken)
+end
+
+-- Looks and hands over until the deadline. Returns true; or nil and an error.
+local function go(self, params)
+  local err
+  local deadline = params.deadline_ms and self.clock() + params.deadline_ms or math.huge
+  while true do
+    local ok, problem = keep(self)
+    if not ok then return nil, problem end
+    local events
+    events, err = M.look(self)
+    if err and not err.retryable then return nil, err end
+    err = err or self.gap
+    if err and params.problem then params.problem(err) end
+    if err == self.gap then err, self.gap = nil, nil end
+    for _, event in ipairs(events or {}) do
+      if params.made then params.made(event) end
+    end
+    local taken
+    taken, problem = deliver(self, params.told)
+    if not taken then return nil, problem end
+    local left = deadline - self.clock()
+    if left <= 0 then break end
+    self.client:sleep(math.max(1, math.min(self.poll, left)))
+  end
+  return not err or nil, err
+end
+
+--- Looks and hands over, again and again, with the lease.
+function M.run(self, params)
+  local ok, err = M.take_lease(self, params)
+  if not ok then return nil, err end
+  ok, err = go(self, params)
+  M.release(self)
+  return ok, err
+end
+
+return M

@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: MIT
+-- The plan of a fleet: what is there, what is lost, and what is missing.
+
+local fleets = require "fleet_world"
+local private = require "purser.client.util.private"
+local purser = require "purser"
+local stub_client = require "stub_client"
+
+local NOW = 1700000000000
+local DAY = 86400000
+local READ = { "SPOT_ACCOUNT_READ" }
+local TRADE = { "SPOT_DEAL_READ", "SPOT_DEAL_WRITE" }
+
+describe("a fleet", function()
+  it("finds keys whose secret was lost by their note, and deletes them", function()
+    local sim, fleet, client, secrets = fleets.world()
+    assert(fleet:apply())
+    local lost = assert(client.sub_account:create_api_key { subAccount = "traders01", note = "trading #aaaaaaaa",
+      permissions = TRADE })
+    assert(client.sub_account:create_api_key { subAccount = "traders01", note = "by hand", permissions = READ })
+    assert.same({ { account = "traders01", note = "trading #aaaaaaaa", apiKey = lost.apiKey } },
+      assert(fleet:plan()).orphans)
+    local plan = assert(fleet:plan())
+    assert.truthy(tostring(plan):find('delete the key "trading #aaaaaaaa" (its secret was lost)', 1, true))
+    assert.truthy(tostring(plan):find('note: traders01 has the key "by hand", which is not declared', 1, true))
+    assert.equal(1, #assert(fleet:apply()))
+    assert.equal(3, fleets.size(secrets))
+    assert.equal(1, fleets.received(sim, "sub_account.delete_api_key"))
+  end)
+
+  it("is made once by runs that follow each other at once, though lists show accounts and keys late", function()
+    for _, lag in ipairs { 0, 2000, 3000 } do
+      local sim, fleet, client, secrets = fleets.world { lag = lag }
+      local function next_run() -- another process: it knows what the vault holds
+        return assert(purser.fleet.new { client = client, vault = fleet.vault, accounts = fleet.accounts })
+      end
+      assert.equal(5, #assert(fleet:apply()))
+      assert.same({}, assert(next_run():apply()))
+      assert.equal("everything is as declared", tostring(assert(next_run():plan())))
+      fleet.accounts[2].keys[2] = { note = "reports", permissions = READ }
+      assert.equal(1, #assert(fleet:apply()))
+      assert.same({}, assert(next_run():apply()))
+      sim:advance(40 * DAY)
+      assert.equal(4, #assert(fleet:rotate { max_age_ms = 30 * DAY }))
+      assert.same({}, assert(next_run():rotate { max_age_ms = 30 * DAY }))
+      assert.equal(8, fleets.size(secrets))
+      assert.equal(8, fleets.received(sim, "sub_account.create_api_key"))
+    end
+  end)
+
+  it("is not planned from a list that has an account without a name", function()
+    for group in pairs { sub_account = 1, broker = 1 } do
+      local _, fleet = fleets.world { group = group }
+      fleet.client = stub_client.of { call = function() return { { note = "n" } } end, now = function() return NOW end }
+      local plan, err = fleet:plan()
+      assert.is_nil(plan)
+      assert.same({ "workflow", group .. ".list_sub_accounts" }, { err.kind, err.operation })
+    end
+  end)
+
+  it("enables futures for a broker's accounts, and leaves frozen ones alone", function()
+    local sim, fleet = fleets.world { group = "broker",
+      accounts = { { name = "traders01", note = "n", futures = true } } }
+    assert(fleet:apply())
+    assert.equal(1, fleets.received(sim, "broker.enable_futures"))
+    assert.equal(0, assert(fleet:plan()).changes)
+    local _, other = fleets.world {}
+    assert(other:apply())
+    private.states[other.client]._transport.sim:freeze "traders02"
+    assert.truthy(tostring(assert(other:plan())):find("traders02 is frozen", 1, true))
+  end)
+end)

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: MIT
+-- One process reads into a database.
+
+local files = require "files"
+local looks = require "purser.desk.receive.look"
+local receive_world = require "receive_world"
+
+describe("The lease of a database of deposits", function()
+  after_each(files.remove_kept)
+
+  it("keeps a second process out, and lets it in when the first is gone", function()
+    local world = receive_world.new()
+    assert(world.receive:begin { customers = world.customers })
+    assert(looks.take_lease(world.receive))
+    local second = world.open()
+    local _, err = second:run { deadline_ms = 0 }
+    assert.equal("held", err.code)
+    world.sim:advance(60000)
+    assert(second:run { deadline_ms = 0 })
+    assert(looks.take_lease(second))
+    _, err = looks.look(world.receive)
+    assert.matches("another process reads", err.message)
+  end)
+end)
