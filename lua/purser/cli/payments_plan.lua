@@ -363,7 +363,9 @@ end
 ---@return string
 function M.show(plan, queue, command)
   local out = {}
-  if plan.bad == 0 then out[1] = M.kept(plan, command) .. M.changed(plan) end
+  if plan.bad == 0 then
+    out[1] = (M.kept(plan, command) .. M.changed(plan)):gsub("[^\n]+", function(line) return terminal.fold(line, 8) end)
+  end
   local rows = plan.bad > 0 and plan.payments or plan.send
   if plan.bad > 0 then
     out[#out + 1] = ("%s: %s, %d with errors\n"):format(plan.path, many(#rows, "payment"), plan.bad)

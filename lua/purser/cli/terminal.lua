@@ -58,7 +58,8 @@ function M.say(...)
     M.settings.said = text
     io.stderr:write(plain_text.as_json(json.encode(json.object { { "message", text } })), "\n")
   else
-    io.stderr:write("purser: ", painted(plain_text.clean(text), 2), "\n")
+    text = M.fold("purser: " .. plain_text.clean(text), 2, core.is_terminal(2) and core.terminal_width(2) or math.huge)
+    io.stderr:write("purser: ", painted(text:sub(9), 2), "\n")
   end
 end
 
@@ -135,8 +136,26 @@ function M.parts(text, room)
   return parts
 end
 
+-- Returns how many columns a text may take.
+local function columns_of(text) return #text:gsub("[\194-\244][\128-\191]*", "  ") end
+
+-- Blanks within a command, and those of its quoted words.
+local JOINT, QUOTED = "\1", "\2"
+
+-- Returns a text in which each command is one word: what stands between backticks, or from `purser` to the end.
+local function with_commands(text)
+  local function joined(before, command)
+    return before .. command:gsub("'[^']*'", function(word) return (word:gsub(" ", QUOTED)) end):gsub(" ", JOINT)
+  end
+  local held, found = text:gsub("(`)([^`]*`)", joined)
+  for _, before in ipairs(found == 0 and { "^( *)", "(: +)", "(%f[%w]or )" } or {}) do
+    if found == 0 then held, found = held:gsub(before .. "(purser %l[^<]*)$", joined) end
+  end
+  return held
+end
+
 --- Returns a text as lines that fit so many columns: those of the terminal, if standard output is one and the text goes
---- there.
+--- there. No word is cut. A command stays on one line, or goes on behind a backslash where none has room for it.
 ---@param text string
 ---@param indent integer|nil  of the lines after the first (2)
 ---@param columns integer|nil
@@ -145,9 +164,24 @@ function M.fold(text, indent, columns)
   columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
   if not columns then return text end
   indent = indent or 2
-  local lines = M.parts(text:sub(indent + 1), columns - indent)
-  for i, line in ipairs(lines) do lines[i] = line:gsub(" +$", "") end
-  return text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent))
+  local room, lines, line = columns - indent, {}, nil
+  local function add(joint, word, behind)
+    if line and columns_of(line .. joint .. word .. behind) > room then
+      lines[#lines + 1] = joint == JOINT and line .. " \\" or line
+      line = word
+    else
+      line = (line or "") .. joint .. word
+    end
+  end
+  for blanks, word in with_commands(text:sub(indent + 1)):gmatch "( *)([^ ]+)" do
+    if word:find(JOINT, 1, true) and columns_of(word) > room then
+      for joint, part in word:gmatch "(\1?)([^\1]+)" do add(joint == "" and blanks or joint, part, "  ") end
+    else
+      add(blanks, word, "")
+    end
+  end
+  lines[#lines + 1] = line
+  return text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent)):gsub("[\1\2]", " ")
 end
 
 local LABEL = 16
