@@ -26,9 +26,7 @@ local function name_in_books(name)
 end
 
 --- Opens the books in the database that is named.
----@param text string|nil
 ---@param account string|nil  as a person names it; nil: PURSER_ACCOUNT, or the one without a name
----@param more purser.BooksOptions
 function M.open(text, account, more)
   text = text or credentials.variable "PURSER_BOOKS"
   local options = text and limits.parse(text)

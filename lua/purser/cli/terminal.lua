@@ -10,8 +10,6 @@ local plain_text = lazy "purser.client.util.plain_text"
 local M = { settings = {} } -- quiet, no_input, is_table, color: of the command line
 
 --- Returns text of several lines with visible escapes for what hides; its line ends and tabs stay.
----@param text any
----@return string
 function M.lines(text)
   text = tostring(text)
   if not text:find("[^ -~\n\t]") then return text end
@@ -72,7 +70,6 @@ end
 local OUTCOMES = { "rejected", "not_sent", "not_sent", "unknown", "done" } -- by exit code
 
 --- Ends a command with this exit code. With --json a command without a result prints what it failed with as an object.
----@param code integer
 ---@return integer code
 function M.finish(code)
   local settings = M.settings
@@ -120,9 +117,6 @@ local function bytes_that_fit(text, first, room)
 end
 
 --- Returns the parts of a text that fit `room` columns each: between words where there is a blank, else anywhere.
----@param text string
----@param room integer
----@return string[]
 function M.parts(text, room)
   local parts, first = {}, 1
   repeat
@@ -156,10 +150,7 @@ end
 
 --- Returns a text as lines that fit so many columns: those of the terminal, if standard output is one and the text goes
 --- there. No word is cut. A command stays on one line, or goes on behind a backslash where none has room for it.
----@param text string
 ---@param indent integer|nil  of the lines after the first (2)
----@param columns integer|nil
----@return string
 function M.fold(text, indent, columns)
   columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
   if not columns then return text end
@@ -188,10 +179,6 @@ local LABEL = 16
 
 --- Returns a label and its value as lines of at most so many columns. All of the value stands after a bar, and blanks
 --- that could push a part of it to the next line are visible: no value looks like a label, or like the next field.
----@param label string
----@param value string
----@param columns integer
----@return string
 function M.field(label, value, columns)
   local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
   local room, lines = math.max(20, columns - LABEL - 6), {}
@@ -203,10 +190,7 @@ function M.field(label, value, columns)
 end
 
 --- Shows what would be done, and reads what is typed.
----@param heading string
 ---@param fields table[]  { label, value }
----@param question string|nil
----@return string|nil
 function M.ask(heading, fields, question)
   M.clear_line()
   local lines, columns = { plain_text.clean(heading) }, width()
@@ -218,14 +202,12 @@ function M.ask(heading, fields, question)
 end
 
 --- Shows a question on standard error, without a line end.
----@param text string
 function M.prompt(text)
   io.stderr:write(M.lines(text))
   io.stderr:flush()
 end
 
 --- Shows a question, and reads what is typed.
----@return string|nil
 function M.answer(text)
   M.prompt(text)
   is_asked = true
@@ -257,9 +239,6 @@ end
 
 --- A call waits for `ms`: the line of progress shows why until it shows the next text. Where there is no such line, a
 --- line of its own says so, one for all the calls that wait at the same time.
----@param why string
----@param operation string
----@param ms number
 function M.show_wait(why, operation, ms)
   if M.settings.quiet then return end
   if shown then
