@@ -107,6 +107,17 @@ describe("clig.dev:", function()
     for line in text:gmatch "[^\n]+" do assert.is_true(#line <= 80 or line:find "^purser: " ~= nil, line) end
   end)
 
+  it("messages fit the terminal, and a command in one is copied as it stands", function()
+    for _, words in ipairs { "payouts run nowhere.csv --operation wallet.withdrw --journal x", "login a/b",
+      "wallet withdraw --coin USDT --network TRX --address T1 --amount 1,5 --yes", "journal show nothing --journal x",
+      "payouts status", "wallet transfer_history --base-url http://127.0.0.1:1",
+      "broker create_api_key --subAccount a --yes" } do
+      local text = shown(80, words)
+      assert.matches("purser: ", text)
+      for line in text:gmatch "[^\n]+" do assert.is_true(#line <= 80, words .. ": " .. line) end
+    end
+  end)
+
   it("help fits the terminal", function()
     for _, columns in ipairs { 80, 100 } do
       for _, words in ipairs { "--help", "help wallet withdraw", "help credentials", "sim --help", "payouts --help" } do

@@ -51,7 +51,9 @@ describe("the help of a command", function()
     local is_terminal, width = core.is_terminal, core.terminal_width
     finally(function() core.is_terminal, core.terminal_width = is_terminal, width end)
     core.is_terminal = function() return true end
-    local function squeezed(text) return (text:gsub("%(%d+ lines: [^\n]*\n$", ""):gsub("%s+", " ")) end
+    local function squeezed(text) -- a long command is continued behind a backslash
+      return (text:gsub("%(%d+ lines: [^\n]*\n$", ""):gsub(" \\\n", " "):gsub("%s+", " "))
+    end
     local all = {}
     for _, columns in ipairs { 100, 80, 40 } do
       core.terminal_width = function() return columns end

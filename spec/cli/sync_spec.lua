@@ -8,6 +8,7 @@ local files = require "files"
 local purser = require "purser"
 local service = require "service"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
 local sim, account, sub, environment
 
 setup(function()
@@ -55,6 +56,34 @@ describe("purser sync", function()
     code, out = run("books", "events", "--csv")
     assert.equal(0, code)
     assert.matches('shop,1,', out) -- the deposit waits for a run that has the receiver
+  end)
+
+  it("names the account in the books as the shell names it, and a statement finds it by that name", function()
+    environment.PURSER_ACCOUNT = "treasury_2"
+    assert.equal(0, (run "sync"))
+    assert(sim.world:deposit { account = account.uid, coin = "USDT", network = "TRX", amount = "4" })
+    assert.equal(0, (run "sync"))
+    local span = { "--from", "2020-01-01", "--to", "2035-01-01" }
+    local function statement(...)
+      local words = { "statement", unpack(span) }
+      for _, word in ipairs { ... } do words[#words + 1] = word end
+      return run(unpack(words))
+    end
+    local code, out, err = statement()
+    assert.same({ 0, "" }, { code, err })
+    assert.matches("statement of Treasury%-2", out)
+    environment.PURSER_ACCOUNT = nil
+    assert.equal(out, select(2, statement("--account", "treasury_2")))
+    code, out, err = statement()
+    assert.equal(0, code)
+    assert.matches("statement of Account", out)
+    assert.truthy(err:find("the books hold no record of Account; --account names another", 1, true), err)
+    assert.matches("statement of Account%-7", (select(2, statement("--account", "_7"))))
+    environment.PURSER_ACCOUNT = "treasury"
+    local keys = files.new_path("api_key = " .. account.api_key .. "\nsecret_key = " .. account.secret_key .. "\n")
+    os.execute("chmod 600 " .. keys)
+    assert.equal(0, (run("sync", "--credentials", keys))) -- whose account nobody named
+    assert.equal("", select(3, statement("--account", "default")))
   end)
 
   it("reads addresses of the coins that are named, and takes a journal", function()

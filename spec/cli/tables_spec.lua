@@ -20,7 +20,7 @@ describe("a table", function()
 
   it("wraps the last column at blanks where there is room for it, and breaks no word", function()
     assert.equal("state  text\n-----  ---------------------------------\n"
-      .. "ok     the clock of this machine is\n       that of the service\n",
+      .. "ok     the clock of this machine is that\n       of the service\n",
       aligned({ "state", "text" }, { { "ok", "the clock of this machine is that of the service" } }, 40))
     assert.equal("coin     USDT\naddress  " .. ADDRESS .. "\n",
       aligned({ "coin", "address" }, { { "USDT", ADDRESS } }, 36))

@@ -33,11 +33,7 @@ end
 
 --- Returns the table of a command whose actions are these: { name, what it does, arguments, an example, options, and a
 --- function that returns the groups of options behind them }.
----@param command string
----@param text string
----@param actions table[]
 ---@param default string|nil  the action of a word that looks like a file
----@return table
 function M.grammar(command, text, actions, default)
   local commands = {}
   for i, action in ipairs(actions) do

@@ -12,8 +12,6 @@ local WORTH_SAYING_MS = 1000
 
 --- Returns the hooks of the client. With `shows` each request is printed. A long wait for the rate limit is always
 --- reported.
----@param shows boolean|nil
----@return table
 function M.hooks(shows)
   return {
     wait = function(event)
@@ -46,7 +44,6 @@ function M.hooks(shows)
 end
 
 --- Says what had happened until now, in one sentence.
----@return string
 function M.summary()
   if M.open > 0 then
     return ("%s was sent%s, and no answer says what became of it"):format(M.operation,

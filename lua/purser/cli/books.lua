@@ -16,10 +16,18 @@ function M.database_option(name)
   return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
 end
 
+M.ACCOUNT = { "--account", "<name>", "Name of the account, as `purser sync` has it; or set PURSER_ACCOUNT." }
+
+-- Returns the account's name in the books, whose names have the form of hledger's: "Treasury-2" of treasury_2.
+local function name_in_books(name)
+  if name == nil or name == "default" then return nil end -- of keys without a name
+  local plain = name:gsub("%W+", "-"):gsub("^%-", "")
+  return plain:find "^%a" and plain:gsub("^%l", string.upper) or "Account-" .. plain
+end
+
 --- Opens the books in the database that is named.
----@param text string|nil
----@param more purser.BooksOptions
-function M.open(text, more)
+---@param account string|nil  as a person names it; nil: PURSER_ACCOUNT, or the one without a name
+function M.open(text, account, more)
   text = text or credentials.variable "PURSER_BOOKS"
   local options = text and limits.parse(text)
   if not options or options.redis then
@@ -27,6 +35,7 @@ function M.open(text, more)
       text and ('"%s" names no books'):format(text:gsub(":.*", ":...")) or "no books are named")
   end
   for name, value in pairs(more) do options[name] = value end
+  options.account = name_in_books(account or credentials.variable "PURSER_ACCOUNT")
   return report.must(purser.books.open(options))
 end
 
@@ -46,7 +55,7 @@ function M.grammar()
     arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
       { "first", "ID, withdrawal or date.", optional = true, values = {} },
       { "second", "settle: success or failed; match: the deposit.", optional = true, values = {} } },
-    { "Options", M.database_option "--books",
+    { "Options", M.database_option "--books", M.ACCOUNT,
       { "--forget", "<receiver>", "events: forget this receiver." } },
     output.group(function(options) return options.action == "gaps" and GAPS or EVENTS end), connection.messages,
   }
@@ -78,7 +87,7 @@ function M.start(options)
   if given ~= (needed == "nothing" and 0 or needed:find " and " and 2 or 1) then
     report.bad_input("`purser books %s` takes %s", options.action, needed)
   end
-  local books, method = M.open(options.books, {}), methods[options.action]
+  local books, method = M.open(options.books, options.account, {}), methods[options.action]
   if method then report.must(books[method](books, options.first, options.second))
   else report.write(lists[options.action](books, options), options.raw) end
   books:close()

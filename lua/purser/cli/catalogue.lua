@@ -26,13 +26,10 @@ setmetatable(M, { __index = function(_, name)
 end })
 
 --- Returns the operation of a name as people type it: `wallet withdraw`, `wallet:withdraw`, `wallet.internal-transfer`.
----@param text string
----@return table|nil
 function M.find(text) return M.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))] end
 
 --- Returns the full names of the operations for which fits(row) is true.
 ---@param fits fun(row: table): boolean
----@return string[]
 function M.names(fits)
   local names = {}
   for _, row in ipairs(M.every) do names[#names + 1] = fits(row) and row.full_name or nil end
@@ -51,7 +48,6 @@ function M.network_param(row)
 end
 
 --- Returns as text what a value of a parameter may be.
----@return string
 function M.rule(param)
   local parts, names = { param[2] ~= "text" and param.rule or nil }, param.values and table.concat(param.values, ", ")
   if names then parts[1] = param[2] == "choice" and names or param.rule .. ": " .. names end
@@ -62,7 +58,6 @@ function M.rule(param)
 end
 
 --- Returns what to do where nobody knows whether an operation was executed.
----@return string
 function M.advice(row)
   local how, lookup = row.reconcile and row.reconcile.strategy, row.reconcile and row.reconcile.lookup
   if row.effect == "read" then return "a read: may be run again" end
@@ -72,8 +67,6 @@ function M.advice(row)
 end
 
 --- Returns a hint at where an operation stands of which a name, or a word of its name, was typed; or nil.
----@param name string
----@return string|nil
 function M.hint(name)
   local found, near, requested = {}, {}, name:gsub("%-", "_")
   if suggest.find(name, { "credentials" }) then return "did you mean `purser help credentials`?" end

@@ -155,8 +155,6 @@ local function member_hint(row)
 end
 
 --- Returns the grammar of an operation.
----@param row table
----@return table
 function M.of_operation(row)
   local parameters = { "Parameters" }
   for _, param in ipairs(row.params) do add_parameter(parameters, param) end
@@ -213,7 +211,6 @@ local function unknown_command(word)
 end
 
 --- Returns the table of all commands.
----@return table
 function M.root()
   local commands = {}
   for _, group in ipairs(M.groups) do
@@ -231,7 +228,6 @@ function M.root()
 end
 
 --- Returns the options of all commands, which may stand before the command.
----@return table
 function M.shared()
   return { output.group {}, connection.safety, connection.service, connection.messages }
 end

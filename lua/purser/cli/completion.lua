@@ -81,7 +81,6 @@ local function candidates(root, words)
 end
 
 --- Writes the words that may stand last. Returns the exit code.
----@param words string[]
 function M.write_words(words)
   if #words == 0 then words = { "" } end
   local typed, out = words[#words], {}

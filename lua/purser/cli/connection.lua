@@ -44,7 +44,6 @@ M.messages = { "Messages",
 }
 
 --- Returns the option that names a journal.
----@param help string
 function M.journal_option(help)
   return { "--journal", "<file>", help, env = "PURSER_JOURNAL", convert = function(text)
     local store, problem = values.journal(text)
@@ -63,7 +62,6 @@ M.safety = { "Safety",
 }
 
 --- Returns the folder of the policy that the options or the environment name.
----@return string|nil
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
 -- Adds the rules of a file to those that hold already. Returns nil, or a message.
@@ -78,8 +76,6 @@ local function add_guard(made, path, options)
 end
 
 --- Tells whether the journal of --journal is there already. Ends the command where its database cannot be asked.
----@param text string
----@return boolean
 function M.has_journal(text)
   local is_there, err = purser.journal.exists(values.journal(text))
   if err then report.bad_input("%s", M.journal_problem(text, err)) end
@@ -98,7 +94,6 @@ end
 
 --- Ends the command where the journal is missing: what looks at one makes none.
 ---@param command string  for the message
----@param text string
 function M.need_journal(command, text)
   if M.has_journal(text) then return end
   report.bad_input("%s: there is no journal %s; give the --journal that the write calls were given", command, text)
@@ -106,8 +101,6 @@ end
 
 --- Returns the journal of --journal, to look at it.
 ---@param command string  for the message
----@param text string
----@return purser.Journal
 function M.look_at_journal(command, text)
   M.need_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
@@ -211,9 +204,6 @@ local function recorded(inner, options)
 end
 
 --- Closes what `open` opened. Returns the exit code: 5 where the command succeeded and the recording did not.
----@param options table
----@param code integer
----@return integer
 function M.finish(options, code)
   local client, recorder = M.client, M.recorder
   M.client, M.recorder = nil, nil

@@ -10,8 +10,6 @@ local values = require "purser.cli.values"
 local M = {}
 
 --- Returns a variable of the environment; one that is empty counts as not set.
----@param name string
----@return string|nil
 function M.variable(name)
   local value = os.getenv(name)
   return value ~= "" and value or nil
@@ -31,14 +29,12 @@ function M.take_secret()
 end
 
 --- Returns the user's folder. Nil without one: a relative path depends on the current folder, which others may fill.
----@return string|nil
 function M.home()
   local home = M.variable "HOME"
   return home and home:find "^/" and home or nil
 end
 
 --- Returns the folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one.
----@return string|nil
 function M.folder()
   local config, home = M.variable "XDG_CONFIG_HOME", M.home()
   if config and config:find "^/" then return config .. "/purser" end
@@ -46,7 +42,6 @@ function M.folder()
 end
 
 --- Returns the file of a named account; nil and a message for what is no name.
----@param name string
 ---@return string|nil path, string|nil message
 function M.path_of(name)
   if not name:find "^[%w_][%w_.-]*$" then
@@ -58,7 +53,6 @@ function M.path_of(name)
 end
 
 --- Returns the names of the accounts that `purser login` keeps.
----@return string[]
 function M.names()
   local folder, names = M.folder(), {}
   local pipe = folder and io.popen("ls -1 " .. values.shell_word(folder) .. " 2>/dev/null", "r")
@@ -144,7 +138,6 @@ end
 
 --- Returns a password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else,
 --- which is never quoted: it may be the password itself.
----@param source string
 ---@return string|nil password, string|nil message
 function M.password(source)
   local kind, where = source:match("^(%a+):(.+)$")

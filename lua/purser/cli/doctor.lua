@@ -74,8 +74,6 @@ end
 --- Warns when requests go to a host that is none of the service's own: hosts that look like it exist, and get whatever
 --- is sent.
 ---@param findings table  add(state, topic, text, cure)
----@param client purser.Client
----@param url string
 function M.check_host(findings, client, url)
   local host = url:match("^%a+://(%[[^%]]*%])") or url:match("^%a+://([^:/]+)") or ""
   host = host:lower()

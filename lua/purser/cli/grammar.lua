@@ -95,8 +95,6 @@ end
 
 --- Returns the command that the words name, how many words that takes, and their names. Where a word names none: nil,
 --- and the table that has the commands. What looks like a file is an argument of the `default` command.
----@param root table
----@param words string[]
 function M.leaf(root, words)
   local command, names, at = root, { "purser" }, 0
   while command.commands do
@@ -273,7 +271,6 @@ end
 
 --- Reads a command line. Returns the options, the names of the command, and the command; or nil, what is wrong, what
 --- else helps, and the names. Options { help = command } where help was asked for.
----@param root table
 ---@param words string[]  of M.normal
 ---@return table|nil options, string|string[] message_or_names, table|string|nil command_or_hint, string[]|nil names
 function M.parse(root, words)
@@ -294,9 +291,7 @@ function M.parse(root, words)
 end
 
 --- Returns the words with the options that stand before the command at the end, and without other ways to ask for help.
----@param words string[]
 ---@param shared table  a command with the options that all commands have
----@return string[]
 function M.normal(words, shared)
   local at, option_of, list = 1, options_of(shared), {}
   while words[at] and words[at]:find "^%-." and words[at] ~= "-h" and words[at] ~= "--help" do

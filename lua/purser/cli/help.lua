@@ -19,9 +19,6 @@ local function folded(text, width, indent, hang)
 end
 
 --- Returns a text as lines of at most so many columns, each with its line end.
----@param text string
----@param width integer
----@return string
 function M.lines(text, width) return folded(text, width, 0, 0) end
 
 -- Returns a name and its help: beside it where there is room, else below.
@@ -38,9 +35,6 @@ local function shown_argument(argument)
 end
 
 --- Returns the line that says how a command is called.
----@param command table
----@param names string[]
----@return string
 function M.usage(command, names)
   local parts = { table.concat(names, " ") }
   if command.commands then parts[2] = "<command>" end
@@ -61,9 +55,6 @@ function M.option(option)
 end
 
 --- Returns the help of a command.
----@param command table
----@param names string[]
----@return string
 function M.text(command, names)
   local width = math.max(30, math.min(100, core.is_terminal(1) and core.terminal_width(1) or 80))
   local out = { folded("Usage: " .. M.usage(command, names), width, 0, 2), folded("\n" .. command.text, width, 0, 0) }

@@ -133,8 +133,6 @@ local function run(words)
 end
 
 --- Runs one command line. Returns the exit code.
----@param arguments string[]
----@return integer
 function M.run(arguments)
   fill_streams()
   terminal.settings.json, terminal.settings.has_output = wants_json(arguments), nil

@@ -330,8 +330,6 @@ local function complete(client, row, params, options, call_options, handle_note,
 end
 
 --- Runs an operation with the options of the command line. Returns the exit code.
----@param row table
----@param options table
 function M.run(row, options)
   local params = params_of(row, options)
   local client, place, sources = connection.open(options)

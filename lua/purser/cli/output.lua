@@ -17,7 +17,6 @@ local M = {}
 --- Returns the options that say how a result is printed, as a group of a grammar.
 ---@param titles string[]|nil|fun(options: table): string[]  the columns that there are, for --columns and --filter
 ---@param facts table|nil  format: the usual one, if not table; is_record: there is nothing to filter
----@return table
 function M.group(titles, facts)
   facts = facts or {}
   local group, columns = { "Output", titles = titles }, type(titles) == "table" and titles or {}
@@ -166,11 +165,8 @@ local function passing_record(record, column, text, shape)
 end
 
 --- Returns the records whose members have the values of --filter.
----@param columns string[]
----@param records table[]
 ---@param options table  of the command line
 ---@param shape string|nil  of an operation's records
----@return table[]
 function M.passing(columns, records, options, shape)
   local passing, filters = {}, options.filter or {}
   for _, record in ipairs(records) do
@@ -226,18 +222,15 @@ end
 
 --- Tells whether a command may print a text of its own: no other format, no columns and no filter were asked for.
 ---@param options table  of the command line
----@return boolean
 function M.is_text(options)
   return options.format == "table" and not options.shown and not (options.filter or {})[1]
 end
 
 --- Returns records of a command's own as text in the format of the options, those alone that pass their filters.
 ---@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
----@param records table[]
 ---@param options table     of the command line: format, filter, raw, shown
 ---@param empty string|nil  the text of a table without rows
 ---@param shape string|nil  names the columns of a narrow terminal
----@return string
 function M.rows(titles, records, options, empty, shape)
   records = M.passing(titles, records, options)
   if options.format ~= "json" then return listed(titles, records, options, shape, empty) end
@@ -267,8 +260,6 @@ local narrow = {
 narrow.sub_account_deposit = narrow.deposit
 
 --- Returns the columns of a row's records: the members that are no lists of records, then `list.member` of the list.
----@param row table
----@return string[]
 function M.members(row)
   local columns, nested = {}, nil
   for _, member in ipairs(row.members) do
@@ -281,29 +272,19 @@ function M.members(row)
 end
 
 --- Returns those records of a result that have the values of --filter.
----@param row table
----@param result table
 ---@param options table  of the command line
----@return table[]
 function M.records(row, result, options)
   return M.passing(M.members(row), row.result.list and result or row.result.page and result.data or result.rows,
     options, row.shape)
 end
 
 --- Records of an operation as a table or CSV.
----@param row table
----@param records table[]
 ---@param options table  format, raw, shown
----@return string
 function M.listed(row, records, options)
   return listed(options.format ~= "csv" and narrow[row.shape] or M.members(row), records, options, row.shape)
 end
 
 --- Returns the text of one record of an operation.
----@param row table
----@param record table
----@param options table
----@return string
 function M.record(row, record, options)
   if options.format == "json" then return M.json(record, "  ") end
   if options.format == "csv" then return M.listed(row, { record }, options) end
@@ -315,9 +296,7 @@ end
 
 --- Returns the text of a result.
 ---@param row table      the operation
----@param result table
 ---@param options table  of the command line: format, raw, filter, and `shown`, the members to show instead of all
----@return string
 function M.render(row, result, options)
   if row.result.record then return M.record(row, result, options) end
   local records = M.records(row, result, options)

@@ -135,7 +135,6 @@ local function network_of(payment) return payment.params.netWork or payment.para
 --- Returns the warnings and errors as lines that name file, line and key: equal ones as one, errors last.
 ---@param plan purser.PaymentsPlan  with the `path` of its file
 ---@param only_odd boolean|nil  the warnings that --yes does not pass alone
----@return string[]
 function M.notes(plan, only_odd)
   local notes = {}
   if not only_odd then add_groups(notes, plan, "warnings", "warning") end
@@ -189,10 +188,8 @@ end
 
 --- Returns what became of payments of a queue, a line for those with the same message. Of undecided ones each message
 --- has a line of its own, and each of the first payments the commands that end it.
----@param state string
 ---@param payments table[]  each with `key` and `message`
 ---@param command (fun(...: string): string)|nil  a command of payouts for this queue; nil: no commands are printed
----@return string[]
 function M.outcomes(state, payments, command)
   local lines, shown, is_open = {}, 0, command ~= nil and state == "undecided"
   for _, group in ipairs(groups_of(payments, function(payment) return { payment.message or "" } end, is_open)) do
@@ -234,9 +231,7 @@ local function add_rows(out, heading, rows, command)
 end
 
 --- Returns what a plan leaves and holds, for a person: each row with the command that ends it.
----@param plan purser.PaymentsPlan
 ---@param command fun(...: string): string  a command of payouts for this queue
----@return string
 function M.kept(plan, command)
   local out = {}
   add_rows(out, ("LEFT, not in %s, NOT sent by this run"):format(plan.path or "this plan"), plan.left, command)
@@ -245,7 +240,6 @@ function M.kept(plan, command)
 end
 
 --- Returns the lines of what is replaced by a run of a plan.
----@return string
 function M.changed(plan)
   if not plan.changed[1] then return "" end
   local out = { ("CHANGED, replaced when you say yes: %d\n"):format(#plan.changed) }
@@ -262,7 +256,6 @@ function M.changed(plan)
 end
 
 --- Returns why a plan has no run: a line for each row that differs from what was or may have been sent, and what to do.
----@return string[]
 function M.refused(plan, command)
   local lines = {}
   for i, row in ipairs(plan.refused) do
@@ -321,7 +314,6 @@ local function table_of(rows)
 end
 
 --- Returns payments that a person says something of as text, all of them, and how many they are with their sums.
----@param payments purser.Payment[]
 ---@return string text, string count
 function M.undecided(payments)
   return table_of(payments) .. table.concat(M.outcomes("undecided", payments), "\n") .. "\n",
@@ -329,7 +321,6 @@ function M.undecided(payments)
 end
 
 --- Returns how many payments a plan sends, and the sums.
----@return string
 function M.sums(plan)
   local sums = {}
   for i, total in ipairs(plan.totals) do
@@ -340,14 +331,10 @@ function M.sums(plan)
 end
 
 --- Returns the question of a plan.
----@return string
 function M.question(plan) return ("Type yes for %s: "):format(M.sums(plan)) end
 
 --- Returns what an interrupted run of a plan leaves, as lines: what was made, who goes on, and the command that does.
----@param plan purser.PaymentsPlan
----@param queue purser.Payouts
 ---@param line string  the command
----@return string[]
 function M.stopped(plan, queue, line)
   local rows, left, others = {}, {}, {}
   local made, sent = #plan.made, 0
@@ -372,13 +359,12 @@ function M.stopped(plan, queue, line)
 end
 
 --- Returns the plan as text for a person.
----@param plan purser.PaymentsPlan
----@param queue string
 ---@param command fun(...: string): string
----@return string
 function M.show(plan, queue, command)
   local out = {}
-  if plan.bad == 0 then out[1] = M.kept(plan, command) .. M.changed(plan) end
+  if plan.bad == 0 then
+    out[1] = (M.kept(plan, command) .. M.changed(plan)):gsub("[^\n]+", function(line) return terminal.fold(line, 8) end)
+  end
   local rows = plan.bad > 0 and plan.payments or plan.send
   if plan.bad > 0 then
     out[#out + 1] = ("%s: %s, %d with errors\n"):format(plan.path, many(#rows, "payment"), plan.bad)
@@ -402,8 +388,6 @@ function M.record(row, state, message)
 end
 
 --- Returns every payment of list and queue that is not over as a record with these members, for programs.
----@param plan purser.PaymentsPlan
----@return table[]
 function M.records(plan)
   local list, sections = {}, {}
   for _, section in ipairs { "made", "changed", "refused", "held" } do

@@ -46,8 +46,6 @@ local function cure_of_operation(err)
 end
 
 --- Returns what to do about an error, in this command's words or in its own; or nil.
----@param err purser.Error
----@return string|nil
 function M.cure(err)
   local cure = cures[err.code] or cure_of_operation(err) or err.hint
   if err.code ~= "10072" or not terminal.settings.has_odd_key then return cure end
@@ -72,8 +70,6 @@ local function in_shell(text)
 end
 
 --- Says what is wrong and what to do about it, without the facts that are for programs.
----@param err purser.Error
----@return string
 function M.sentence(err)
   local cure = M.cure(err)
   return in_shell(err.message .. (cure and "; " .. cure or ""))
@@ -87,11 +83,9 @@ function M.note(...)
 end
 
 --- Ends the command with an exit code, from wherever it is: init.lua catches it.
----@param code integer
 function M.stop(code) error({ exit_code = code }, 0) end
 
 --- Says what the command fails with, and ends it with an exit code.
----@param code integer
 function M.fail(code, ...)
   terminal.fail(...)
   M.stop(code)
@@ -135,10 +129,6 @@ local function reconciling_command(row, params)
 end
 
 --- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
----@param row table
----@param account string|nil
----@param api_key string|nil
----@return integer
 function M.lost_key(row, account, api_key)
   M.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
     values.shell_word(account or "NAME"), values.shell_word(api_key or "KEY"))
@@ -183,8 +173,6 @@ local function unknown(row, params, err)
 end
 
 --- Returns the exit code of an error whose outcome is known.
----@param err purser.Error
----@return integer
 function M.code_of(err)
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
@@ -192,8 +180,6 @@ end
 
 --- Says what an operation failed with. Returns the exit code.
 ---@param row table  the operation, or of a workflow only its effect
----@param params table
----@param err purser.Error
 function M.failure(row, params, err, cure)
   if err.outcome == "unknown" then
     return unknown(row, params, err)
@@ -218,7 +204,6 @@ end
 ---@param what string      what would be done
 ---@param sources table    of connection.open: where, and with which keys
 ---@param fields table[]   { label, value }; a value may hold any text
----@param question string|nil
 function M.ask(options, what, sources, fields, question)
   if options.yes then return end
   M.check_can_ask(options, what)
@@ -230,14 +215,11 @@ function M.ask(options, what, sources, fields, question)
 end
 
 --- Says what a workflow failed with. Returns the exit code.
----@param err purser.Error
 function M.workflow_failure(err) return M.failure({ effect = "transfer" }, {}, err) end
 
 --- Writes to standard output. Ends the command when it cannot be written (a full disk, a closed pipe).
----@param text string
 ---@param is_raw boolean|nil  the exact bytes, unless they go to a terminal
 ---@param advice string|nil   what to say then, too
----@return true
 function M.write(text, is_raw, advice)
   local ok, reason = terminal.write(text, is_raw)
   if ok then return true end

@@ -14,7 +14,7 @@ function M.grammar()
     text = "Write a statement of a span: double entry, reconciled with every quiet reading of a balance.\n"
       .. "The same books, revision and span give the same bytes. With --check the exit code is 1 where something is "
       .. "open, unexplained or unread.",
-    { "Options", books_command.database_option "--books",
+    { "Options", books_command.database_option "--books", books_command.ACCOUNT,
       { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true },
       { "--to", "<day>", "The first day that does not count.", required = true },
       { "--format", "<format>", "hledger (ledger, too), beancount, csv, jsonl, rotki or html.", choices = FORMATS,
@@ -44,12 +44,13 @@ local function difference(old, new)
 end
 
 function M.start(options)
-  local books = books_command.open(options.books, { fee = options.fee })
+  local books = books_command.open(options.books, options.account, { fee = options.fee })
   local function statement(rev, write)
     return report.must(books:statement { from = options.from, to = options.to, format = options.format, rev = rev,
       write = write })
   end
   local function write(text) report.write(text, true) end
+  if not books:each()() then report.say("the books hold no record of %s; --account names another", books.account) end
   local text, made = statement(options.rev, not options.compare and write or nil)
   if options.compare then write(difference(statement(options.compare), text)) end
   books:close()

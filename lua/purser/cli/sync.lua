@@ -54,9 +54,9 @@ local function open(options)
   local coins = {}
   for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
   local client, _, sources = connection.open(options, { shares_limit = true })
-  return books_command.open(options.to, { client = client, keys = clients_of(options, sources),
-    receivers = receivers.of(options), journal = sources.journal, address_coins = coins, every_ms = options.every,
-    since_ms = options.since }), client
+  return books_command.open(options.to, sources.is_named and sources.account or "default", { client = client,
+    keys = clients_of(options, sources), receivers = receivers.of(options), journal = sources.journal,
+    address_coins = coins, every_ms = options.every, since_ms = options.since }), client
 end
 
 local function say_progress(owner, at, of)

@@ -44,9 +44,6 @@ local function room()
 end
 
 --- Returns lines of cells as a list of fields for each.
----@param titles string[]
----@param lines string[][]
----@return string
 function M.fields(titles, lines)
   local width, out = 0, {}
   for _, title in ipairs(titles) do width = math.max(width, width_of(title) + 2) end
@@ -60,8 +57,6 @@ function M.fields(titles, lines)
 end
 
 --- Returns lines of cells as an aligned table; columns that hold only numbers are aligned at the right.
----@param titles string[]
----@param lines string[][]
 ---@param width integer|nil  at most so many columns; default: those of the terminal, if standard output is one
 ---@return string, boolean is_table  false: there is no room, and each record is a list of fields
 function M.aligned(titles, lines, width)

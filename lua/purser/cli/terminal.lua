@@ -10,8 +10,6 @@ local plain_text = lazy "purser.client.util.plain_text"
 local M = { settings = {} } -- quiet, no_input, is_table, color: of the command line
 
 --- Returns text of several lines with visible escapes for what hides; its line ends and tabs stay.
----@param text any
----@return string
 function M.lines(text)
   text = tostring(text)
   if not text:find("[^ -~\n\t]") then return text end
@@ -58,7 +56,8 @@ function M.say(...)
     M.settings.said = text
     io.stderr:write(plain_text.as_json(json.encode(json.object { { "message", text } })), "\n")
   else
-    io.stderr:write("purser: ", painted(plain_text.clean(text), 2), "\n")
+    text = M.fold("purser: " .. plain_text.clean(text), 2, core.is_terminal(2) and core.terminal_width(2) or math.huge)
+    io.stderr:write("purser: ", painted(text:sub(9), 2), "\n")
   end
 end
 
@@ -71,7 +70,6 @@ end
 local OUTCOMES = { "rejected", "not_sent", "not_sent", "unknown", "done" } -- by exit code
 
 --- Ends a command with this exit code. With --json a command without a result prints what it failed with as an object.
----@param code integer
 ---@return integer code
 function M.finish(code)
   local settings = M.settings
@@ -119,9 +117,6 @@ local function bytes_that_fit(text, first, room)
 end
 
 --- Returns the parts of a text that fit `room` columns each: between words where there is a blank, else anywhere.
----@param text string
----@param room integer
----@return string[]
 function M.parts(text, room)
   local parts, first = {}, 1
   repeat
@@ -135,29 +130,55 @@ function M.parts(text, room)
   return parts
 end
 
+-- Returns how many columns a text may take.
+local function columns_of(text) return #text:gsub("[\194-\244][\128-\191]*", "  ") end
+
+-- Blanks within a command, and those of its quoted words.
+local JOINT, QUOTED = "\1", "\2"
+
+-- Returns a text in which each command is one word: what stands between backticks, or from `purser` to the end.
+local function with_commands(text)
+  local function joined(before, command)
+    return before .. command:gsub("'[^']*'", function(word) return (word:gsub(" ", QUOTED)) end):gsub(" ", JOINT)
+  end
+  local held, found = text:gsub("(`)([^`]*`)", joined)
+  for _, before in ipairs(found == 0 and { "^( *)", "(: +)", "(%f[%w]or )" } or {}) do
+    if found == 0 then held, found = held:gsub(before .. "(purser %l[^<]*)$", joined) end
+  end
+  return held
+end
+
 --- Returns a text as lines that fit so many columns: those of the terminal, if standard output is one and the text goes
---- there.
----@param text string
+--- there. No word is cut. A command stays on one line, or goes on behind a backslash where none has room for it.
 ---@param indent integer|nil  of the lines after the first (2)
----@param columns integer|nil
----@return string
 function M.fold(text, indent, columns)
   columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
   if not columns then return text end
   indent = indent or 2
-  local lines = M.parts(text:sub(indent + 1), columns - indent)
-  for i, line in ipairs(lines) do lines[i] = line:gsub(" +$", "") end
-  return text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent))
+  local room, lines, line = columns - indent, {}, nil
+  local function add(joint, word, behind)
+    if line and columns_of(line .. joint .. word .. behind) > room then
+      lines[#lines + 1] = joint == JOINT and line .. " \\" or line
+      line = word
+    else
+      line = (line or "") .. joint .. word
+    end
+  end
+  for blanks, word in with_commands(text:sub(indent + 1)):gmatch "( *)([^ ]+)" do
+    if word:find(JOINT, 1, true) and columns_of(word) > room then
+      for joint, part in word:gmatch "(\1?)([^\1]+)" do add(joint == "" and blanks or joint, part, "  ") end
+    else
+      add(blanks, word, "")
+    end
+  end
+  lines[#lines + 1] = line
+  return text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent)):gsub("[\1\2]", " ")
 end
 
 local LABEL = 16
 
 --- Returns a label and its value as lines of at most so many columns. All of the value stands after a bar, and blanks
 --- that could push a part of it to the next line are visible: no value looks like a label, or like the next field.
----@param label string
----@param value string
----@param columns integer
----@return string
 function M.field(label, value, columns)
   local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
   local room, lines = math.max(20, columns - LABEL - 6), {}
@@ -169,10 +190,7 @@ function M.field(label, value, columns)
 end
 
 --- Shows what would be done, and reads what is typed.
----@param heading string
 ---@param fields table[]  { label, value }
----@param question string|nil
----@return string|nil
 function M.ask(heading, fields, question)
   M.clear_line()
   local lines, columns = { plain_text.clean(heading) }, width()
@@ -184,14 +202,12 @@ function M.ask(heading, fields, question)
 end
 
 --- Shows a question on standard error, without a line end.
----@param text string
 function M.prompt(text)
   io.stderr:write(M.lines(text))
   io.stderr:flush()
 end
 
 --- Shows a question, and reads what is typed.
----@return string|nil
 function M.answer(text)
   M.prompt(text)
   is_asked = true
@@ -223,9 +239,6 @@ end
 
 --- A call waits for `ms`: the line of progress shows why until it shows the next text. Where there is no such line, a
 --- line of its own says so, one for all the calls that wait at the same time.
----@param why string
----@param operation string
----@param ms number
 function M.show_wait(why, operation, ms)
   if M.settings.quiet then return end
   if shown then

@@ -15,7 +15,6 @@ local TIME_FORMS = "a duration before now (30d, 12h, 90m, 45s, 2w), a date (2026
   .. "+02:00, else UTC), or epoch milliseconds (13 digits)"
 
 --- Milliseconds of a duration as people type it ("45s", "30m", "2h", "1d"); nil and a message for anything else.
----@param text string
 ---@return integer|nil, string|nil
 function M.duration(text)
   local count, unit = text:match "^(%d%d?%d?%d?%d?)([smhdw])$"
@@ -25,7 +24,6 @@ end
 
 --- Returns the options of purser.journal.open that a text names: a plain path is a file of SQLite. Nil and a message
 --- where it names neither: a file of that name would be another journal, which knows of no payment.
----@param text string
 ---@return table|nil, string|nil
 function M.journal(text)
   local store = limits.parse(text) or not text:find "^%a+:" and { sqlite = text }
@@ -34,7 +32,6 @@ function M.journal(text)
 end
 
 --- Returns the epoch milliseconds of a time as people type it; nil and a message for anything else.
----@param text string
 ---@return integer|nil, string|nil
 function M.time(text)
   if text == "now" then return core.now_ms() end
@@ -47,8 +44,6 @@ function M.time(text)
 end
 
 --- Returns the option --since, whose time has come already.
----@param help string
----@return table
 function M.since(help)
   return { "--since", "<when>", help, convert = function(text)
     local ms, message = M.time(text)
@@ -58,9 +53,7 @@ function M.since(help)
 end
 
 --- Returns "2026-01-31 10:00:00" (UTC) of epoch milliseconds; the milliseconds are shown when there are any.
----@param ms integer
 ---@param style string|nil  utc (default), local, iso or ms
----@return string
 function M.show_time(ms, style)
   if style == "ms" then return ("%d"):format(ms) end
   if style == "local" then return os.date("%Y-%m-%d %H:%M:%S %Z", math.floor(ms / 1000)) end
@@ -72,8 +65,6 @@ end
 
 --- Returns a state by its number and its name: "5 SUCCESS" of 5.
 ---@param kind string  deposit or withdrawal
----@param value any
----@return string
 function M.state(kind, value)
   local name = tonumber(value) and states.name(kind, value)
   return name and ("%s %s"):format(tostring(value), name) or tostring(value)
@@ -93,8 +84,6 @@ local shell_names = {
 }
 
 --- Returns a message of the module with the options of the command in place of the module's.
----@param text string
----@return string
 function M.in_shell(text)
   for _, pair in ipairs(shell_names) do text = text:gsub(pair[1], pair[2]) end
   return (text:gsub('option (%-%-)', '%1'):gsub("([.!?]);", ";"))

@@ -87,16 +87,16 @@ describe("a reading of the queue", function()
       "content = 'x'", "key = 'k'" } do
       local before = read()
       within(function(tx) tx:rows("UPDATE purser_calls SET " .. change .. " WHERE payment = 'b'") end)
-      local after = read(before)
-      assert.same({ true, true, false }, { after[1] == before[1], after[3] == before[3],
-        after[2] == before[2] }, change)
+      local later = read(before)
+      assert.same({ true, true, false }, { later[1] == before[1], later[3] == before[3],
+        later[2] == before[2] }, change)
     end
     local before = read(first)
     assert.equal("a b c d", keys(before))
     within(function(tx) queue.mark(tx, QUEUE, "7", { "c", "a" }) end)
-    local after = read(before)
-    assert.same({ "7", "", "7" }, { after[1].mark, after[2].mark, after[3].mark })
-    assert.equal(after, read(after))
+    local later = read(before)
+    assert.same({ "7", "", "7" }, { later[1].mark, later[2].mark, later[3].mark })
+    assert.equal(later, read(later))
   end)
 end)
 
