@@ -99,8 +99,8 @@ local function diff_keys(plan, account, keys, holds)
   end
 end
 
---- Adds the steps for one account to a plan. Returns an error where that cannot be. `found` is the account as the service
---- lists it, or nil; `keys` its keys.
+--- Adds the steps for one account to a plan. Returns an error where that cannot be. `found` is the account as the
+--- service lists it, or nil; `keys` its keys.
 ---@param plan table
 ---@param account table  as declared
 ---@param found table|nil

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Random lives of payments under a policy and a limit; see spec/support/lives.lua. lives_test.lua runs more.
+-- Random lives of payments under a policy and a limit; see spec/support/lives.lua. approvals_lives_test.lua runs more.
 -- make test: 30 s, on lua5.4
 
 local lives = require "lives"
