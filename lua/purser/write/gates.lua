@@ -10,6 +10,7 @@ local lazy = require "purser.client.util.lazy"
 local registered = require "purser.write.registered"
 local errors = lazy "purser.client.call.errors"
 local digest = lazy "purser.client.util.digest"
+local intents = lazy "purser.write.intent"
 local names_of = lazy "purser.client.util.names_of"
 
 local M = {}
@@ -82,13 +83,25 @@ local function needed(tx, account)
   return names
 end
 
+-- Ends the transaction where a key signs for an account without a need in a journal where another account has one: the
+-- key may be of that account all the same, and only a person can tell.
+local function check_apart(tx, account, intent)
+  local gated = tx:rows("SELECT account FROM purser_needs WHERE gate <> $1 LIMIT 1", M.JOINED)[1]
+  if gated and not tx:rows("SELECT account FROM purser_joins WHERE name = $1 AND account = $2", intent.signer or "",
+    account)[1] then
+    tx:reject(intents.not_apart(gated.account, account, intent.signer))
+  end
+end
+
 --- Asks the gates of an account about a call, before the call's row is written. Ends the transaction where one says no.
 ---@param brought table<string, table>  by the client
 ---@param facts { queue: string, key: string }
 ---@return table<string, string> columns
 function M.admit(tx, brought, intent, row, facts)
   local columns, account = {}, intent.account or ""
-  for name, gate in pairs(needed(tx, account)) do
+  local gates = needed(tx, account)
+  if not next(gates) then check_apart(tx, account, intent) end
+  for name, gate in pairs(gates) do
     local said, err
     if brought[name] then
       said, err = brought[name]:admit(tx, intent, row, facts)

@@ -212,11 +212,50 @@ describe("accounts that are one", function()
     assert.equal("unknown", select(2, move(client_under("c", "mx0c"), "1")).outcome)
     assert.matches("has no known end", select(2, joined("c", "b")).message)
     assert.matches('no account "nobody"', select(2, joined("nobody", "b")).message)
-    for _, words in ipairs { { "a", "a", "alice" }, { "a", "b" }, { "a", "", "alice" } } do
+    for _, words in ipairs { { "a", "b" }, { "a", "", "alice" } } do
       assert.equal("argument", select(2, journal:join(words[1], words[2], words[3])).kind)
     end
     assert.is_true(joined("b", "d")) -- another name for one account
     assert.matches('"b" is joined with "d"', select(2, joined("a", "b")).message)
     assert.same({}, (journal.db:rows "SELECT id FROM purser_calls WHERE account = 'b'"))
+  end)
+end)
+
+-- A second API key of the same account, and a variable of the environment that a timer lacks: no policy was asked.
+describe("an API key in a journal with an account under a policy", function()
+  local digest = require "purser.client.util.digest"
+  local setting, ssh_keys = require "approvals_setting", require "ssh_keys"
+
+  before_each(function() setting.begin {} end)
+  after_each(setting.finish)
+  teardown(ssh_keys.remove)
+
+  local function client_of(name, api_key)
+    return (assert(setting.client { account = name, policy = false, api_key = api_key }))
+  end
+
+  it("signs for another account once a person said so, under a name or under none", function()
+    local row = setting.row("a", "10")
+    assert.equal("approval.missing", select(2, setting.send(row)).details.code)
+    for i, name in ipairs { "desk", "desk", false } do
+      local client, identity = client_of(name, "key" .. i), digest.account_of("key" .. i)
+      local value, err = setting.send(row, client)
+      assert.is_nil(value)
+      assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
+      assert.matches(("purser journal join %s %s`"):format(identity, name or identity), err.hint, 1, true)
+      assert(setting.journal:join(identity, name or identity, "alice"))
+      assert(setting.send(setting.row("b" .. i, "10"), client))
+    end
+    assert.equal(3, #setting.sent)
+  end)
+
+  it("signs for the account that had the key before the policy once a person said so, too", function()
+    setting.finish()
+    setting.begin {}
+    assert(setting.send(setting.row("a", "10"), client_of("desk", "key2")))
+    assert(setting.client())
+    assert.equal("journal.other_account", select(2, setting.send(setting.row("b", "10"), client_of("desk", "key2"))).code)
+    assert(setting.journal:join(digest.account_of "key2", "desk", "alice"))
+    assert(setting.send(setting.row("b", "10"), client_of("desk", "key2")))
   end)
 end)

@@ -23,7 +23,7 @@ function M.identify(self, account, identity)
   if self.identified[identity] == account then return true end
   local ok, problem = self.db:transaction(function(tx)
     local joined = tx:rows("SELECT account FROM purser_joins WHERE name = $1", account)[1]
-    if joined then
+    if joined and joined.account ~= account then
       tx:reject(intents.other_account(joined.account, account, identity, "nothing was sent: this name is that"))
     end
     tx:rows("INSERT INTO purser_accounts (identity, account, added_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",

@@ -50,7 +50,8 @@ function Journal:settle(id, word) return words.settle(self, id, word) end
 
 --- Keeps a person's word that an account of this journal, or an API key by its digest, is another account of it: used
 --- keys, payments and sums are those of one account from then on. Refused while a call of the first has no known end,
---- where both used one key, and where the first is under a policy: join the other way round. Returns true; or nil and
+--- where both used one key, and where the first is under a policy: join the other way round. In a journal with an
+--- account under a policy, an API key signs for another account once it is joined with that. Returns true; or nil and
 --- an error.
 ---@param name string     of the account that is joined, or the digest of an API key
 ---@param account string  that goes on

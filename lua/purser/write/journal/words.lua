@@ -93,7 +93,7 @@ function M.joined(tx, account)
   local names, at = { account }, 0
   while at < #names do
     at = at + 1
-    for _, row in ipairs(tx:rows("SELECT name FROM purser_joins WHERE account = $1", names[at])) do
+    for _, row in ipairs(tx:rows("SELECT name FROM purser_joins WHERE account = $1 AND name <> $1", names[at])) do
       names[#names + 1] = row.name
     end
   end
@@ -121,27 +121,32 @@ local function unjoined(tx, name, account)
   if both then return ("a key, a payment or a record of the call %s is one of both"):format(both.id) end
 end
 
+-- Gives an account all that another has, which no client may bring the gates of from then on.
+local function unite(tx, name, account)
+  for _, row in ipairs(tx:rows("SELECT * FROM purser_calls WHERE account = $1", name)) do
+    local of_account = setmetatable({ account = account, state = "planned" }, { __index = row }) -- new to its gates
+    if calls.counts(row) then gates.count(tx, of_account, 1) end
+  end
+  tx:rows("UPDATE purser_calls SET account = $1 WHERE account = $2", account, name)
+  tx:rows("UPDATE purser_accounts SET account = $1 WHERE account = $2 OR identity = $2", account, name)
+  tx:rows "DELETE FROM purser_spending" -- is added up again
+  tx:rows("INSERT INTO purser_needs (account, gate) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, gates.JOINED)
+end
+
 --- Does what journal:join says.
 function M.join(self, name, account, by)
   local given = { name = name, account = account, by = by }
   local wrong, option, hint = option_schema.check(given, join_rules, "journal:join")
-  if not wrong and not (name and account and by and name ~= account) then
+  if not wrong and not (name and account and by) then
     wrong, option = "journal:join needs two names and who says so", "account"
   end
   if wrong then return nil, errors.option(wrong, option, hint) end
   local ok, problem = self.db:transaction(function(tx)
-    local why = unjoined(tx, name, account)
+    local why = name ~= account and unjoined(tx, name, account)
     if why then tx:reject(errors.argument(nil, ('"%s" is not joined with "%s": %s'):format(name, account, why))) end
-    for _, row in ipairs(tx:rows("SELECT * FROM purser_calls WHERE account = $1", name)) do
-      local of_account = setmetatable({ account = account, state = "planned" }, { __index = row }) -- new to its gates
-      if calls.counts(row) then gates.count(tx, of_account, 1) end
-    end
-    tx:rows("UPDATE purser_calls SET account = $1 WHERE account = $2", account, name)
-    tx:rows("UPDATE purser_accounts SET account = $1 WHERE account = $2 OR identity = $2", account, name)
-    tx:rows "DELETE FROM purser_spending" -- is added up again
+    if name ~= account then unite(tx, name, account) end
     tx:rows("INSERT INTO purser_joins (name, account, person, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", name,
       account, by, time_text(tx:now()))
-    tx:rows("INSERT INTO purser_needs (account, gate) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, gates.JOINED)
     return true
   end)
   return answer(ok, problem)
