@@ -20,6 +20,25 @@ describe("purser fleet", function()
     at.stop()
   end)
 
+  it("deletes no keys for a file that is not there, as on a volume that is not mounted", function()
+    local declared = at.file [[{"accounts": [{"name": "commands07", "note": "n",
+      "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]]
+    local secrets, moved = at.file(), at.file()
+    assert.equal(0, (at.run("fleet", "apply", declared, "--secrets", secrets, "--yes")))
+    assert(os.rename(secrets, moved))
+    for _ = 1, 2 do
+      local code, _, err = at.run("fleet", "apply", declared, "--secrets", secrets, "--yes")
+      assert.equal(2, code)
+      assert.matches("the secrets of keys that are there (1) would be lost", err, 1, true)
+    end
+    assert.equal(0, (at.received "sub_account.delete_api_key"))
+    files.write(secrets, "")
+    os.execute("chmod 600 " .. secrets)
+    local code, out = at.run("fleet", "apply", declared, "--secrets", secrets, "--yes")
+    assert.equal(0, code)
+    assert.matches("its secret was lost", out, 1, true)
+  end)
+
   it("makes what a file declares, and shows no secret", function()
     local declared = at.file [[{"accounts": [{"name": "commands01", "note": "n",
       "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]]

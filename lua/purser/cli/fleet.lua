@@ -112,6 +112,11 @@ function actions.apply(fleet, options, sources)
   local plan, err = fleet:plan()
   if not plan then return finish(options, nil, err) end
   if #plan.steps == 0 then return show(plan, options) end
+  if sources.is_new_file and plan.orphans[1] then -- of a volume that is not mounted, perhaps: the keys are in use
+    if files.read(options.secrets) == "" then os.remove(options.secrets) end
+    report.bad_input("fleet apply: there is no %s, and the secrets of keys that are there (%d) would be lost; name the "
+      .. "file that has them, or make an empty one: then the keys are deleted", options.secrets, #plan.orphans)
+  end
   if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
   report.ask(options, questions.apply, sources, { { "steps", #plan.steps } })
   return finish(options, fleet:apply(plan))
@@ -168,6 +173,7 @@ function M.start(options)
   local client, _, sources = connection.open(options)
   local vault, message = { store = error }, nil -- a list of payments needs no key
   if options.secrets then
+    sources.is_new_file = select(3, core.file_mode(options.secrets)) == true
     vault, message = vaults.open(options.secrets, { base_url = sources.url,
       read_only = not makes_keys[options.action] })
   end

@@ -24,6 +24,9 @@ describe("rows that may be a mistake", function()
       withdrawal("c", "20", "T", { memo = "1" }), withdrawal("d", "21", "T"), withdrawal("e", "20", "U") }
     assert.same({ "a", "b" }, odd_of(list))
     assert.equal("2 equal rows: each pays 20 USDT to T", list[1].odd[1])
+    local legacy = withdrawal("b", "20", "T", { netWork = "Tron(TRC20)" })
+    legacy.operation = "wallet.withdraw_legacy"
+    assert.same({ "a", "b" }, odd_of { withdrawal("a", "20", "T"), legacy })
   end)
 
   it("are keys that differ only in case, or blanks", function()

@@ -62,9 +62,9 @@ local ENOUGH = 5         -- rows, from which on there is a range to be far from
 local differs = { withdrawOrderId = true, clientTranId = true, netWork = true, network = true, remark = true,
   contractAddress = true }
 
--- Returns what is paid to whom: the same text for equal payments.
+-- Returns what is paid to whom: the same text for equal payments, by whichever operation that does the same.
 local function content_of(operation, params)
-  local parts = { operation }
+  local parts = { operation:find "withdraw" and "withdraw" or operation:match "[^.]*$" }
   for name, value in pairs(params) do
     local amount = name == "amount" and decimal(tostring(value))
     if not differs[name] then parts[#parts + 1] = ("%s=%s"):format(name, tostring(amount or value)) end
