@@ -48,7 +48,7 @@ end
 local function open_for_plan(options)
   local journal = options.journal
   if journal and not connection.has_journal(journal) then options.journal = nil end
-  local client, _, sources = connection.open(options, { concurrent = true, policy = false })
+  local client, sources = connection.open(options, { concurrent = true, policy = false })
   options.journal = journal
   return { client = client, sources = sources, queue = sources.journal and sources.is_named
     and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
@@ -64,7 +64,7 @@ local function open(options)
       and options.file and ", which is made when it is not there" or ", as the run was given it")
   end
   if not (options.action == "run" and options.file) then connection.need_journal("payouts", options.journal) end
-  local client, _, sources = connection.open(options, { concurrent = true })
+  local client, sources = connection.open(options, { concurrent = true })
   if not sources.is_named then
     report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or name that of "
       .. "the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key is another "

@@ -70,7 +70,6 @@ end
 local OUTCOMES = { "rejected", "not_sent", "not_sent", "unknown", "done" } -- by exit code
 
 --- Ends a command with this exit code. With --json a command without a result prints what it failed with as an object.
----@return integer code
 function M.finish(code)
   local settings = M.settings
   if code == 0 or not settings.json or settings.has_output then return code end
@@ -83,7 +82,6 @@ function M.finish(code)
 end
 
 --- Writes to standard output, or to the file of --output. `is_raw` keeps the exact bytes, unless they go to a terminal.
----@return any ok, string|nil reason
 function M.write(text, is_raw)
   M.settings.has_output = true
   if M.settings.output then
@@ -227,7 +225,6 @@ local function write_line(text)
 end
 
 --- Returns a line on a terminal that says how far something is: a function that shows it, and one that takes it away.
----@return fun(text: string), fun()
 function M.progress_line()
   local function show(text)
     if M.settings.quiet or not core.is_terminal(2) then return end
