@@ -119,14 +119,13 @@ end
 
 -- Returns those of the list that --filter takes, and how many it leaves out.
 local function filtered(payments, options)
-  local kept = {}
-  for _, payment in ipairs(payments) do
-    local passes, record = true, payments_plan.record(payment)
-    for _, filter in ipairs(options.filter or {}) do
-      passes = passes and tostring(record[filter[1]] or "") == filter[2]
-    end
-    if passes then kept[#kept + 1] = payment end
+  local records = {}
+  for i, payment in ipairs(payments) do
+    records[i] = payments_plan.record(payment)
+    records[i].payment = payment
   end
+  local kept = output.passing(payments_plan.TITLES, records, options)
+  for i, record in ipairs(kept) do kept[i] = record.payment end
   if not kept[1] then report.bad_input "payouts: --filter leaves no payment of the list" end
   return kept, #payments - #kept
 end
@@ -211,9 +210,9 @@ local function sortable(key) return (key:gsub("%d+", function(part) return ("0")
 
 local function show_list(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
-  for _, payment in ipairs(list) do
-    local record = payments_plan.record(payment)
-    payment.amount, payment.asset, payment.to, payment.id = record.amount, record.asset, record.to, payment.record_id
+  for i, payment in ipairs(list) do
+    list[i] = payments_plan.record(payment, payment.state, payment.message)
+    list[i].id = payment.record_id
   end
   report.write(output.rows(payouts_grammar.TITLES, list, options), options.raw)
 end
