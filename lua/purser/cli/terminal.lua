@@ -152,7 +152,7 @@ end
 function M.fold(text, indent, columns)
   columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
   if not columns then return text end
-  indent = indent or 2
+  text, indent = with_commands(text), indent or 2
   local room, lines, line = columns - indent, {}, nil
   local function add(joint, word, behind)
     if line and columns_of(line .. joint .. word .. behind) > room then
@@ -162,7 +162,7 @@ function M.fold(text, indent, columns)
       line = (line or "") .. joint .. word
     end
   end
-  for blanks, word in with_commands(text:sub(indent + 1)):gmatch "( *)([^ ]+)" do
+  for blanks, word in text:sub(indent + 1):gmatch "( *)([^ ]+)" do
     if word:find(JOINT, 1, true) and columns_of(word) > room then
       for joint, part in word:gmatch "(\1?)([^\1]+)" do add(joint == "" and blanks or joint, part, "  ") end
     else
@@ -170,7 +170,7 @@ function M.fold(text, indent, columns)
     end
   end
   lines[#lines + 1] = line
-  return text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent)):gsub("[\1\2]", " ")
+  return ((text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent))):gsub("[\1\2]", " "))
 end
 
 local LABEL = 16
