@@ -121,6 +121,11 @@ local mistakes = {
   { "wallet withdraw --coin usd --network TRX --address " .. TRON .. " --amount 20 --yes", 2,
     "coin usd does not exist;", "see wallet.coins" },
   { "live account", 2, "live.account", "--profile mexc is the LIVE service, with real funds" },
+  { "wallet withdrawal_history --filter status=done", 2, '"DONE"', "allowed are APPLY" },
+  { "wallet deposit_history --filter status=succes", 2, '"SUCCES"', 'did you mean "SUCCESS"' },
+  { "witdraw", 2, "'witdraw'", "`purser wallet withdraw`" },
+  { "receive settle dp_1 --to sqlite:DEPOSITS", 2, "`purser receive settle` takes 2 or 3 words",
+    "`purser help receive`" },
   { "send USDT", 2, "unknown command 'send'\n", "`purser --help`" },
 }
 

@@ -58,5 +58,6 @@ describe("a folded text", function()
     for line in folded:gmatch "[^\n]+" do assert.is_true(#line <= 30, line) end
     assert.equal(command, (folded:gsub(" \\\n *", " "):gsub("^purser: *", "")))
     assert.equal("  purser a 'b c' \\\n  --journal d", terminal.fold("  purser a 'b c' --journal d", 2, 18))
+    assert.equal("      purser a b \\\n        --journal c", terminal.fold("      purser a b --journal c", 8, 21))
   end)
 end)

@@ -42,7 +42,7 @@ function M.start(options)
   if not options.read_only and not connection.policy(options) then
     report.bad_input "agent needs --policy FOLDER, which says what nobody is asked for; or --read-only"
   end
-  local client, _, sources = connection.open(options)
+  local client, sources = connection.open(options)
   local stop_file = options.stop_file or not options.journal:find "^postgresql:" and options.journal .. ".stop" or nil
   local serve = report.must(purser.agent.new { client = client, journal = sources.journal, stop_file = stop_file,
     read_only = options.read_only or false, equal_days = options.equal_days, who = options.who })

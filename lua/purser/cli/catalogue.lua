@@ -29,7 +29,6 @@ end })
 function M.find(text) return M.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))] end
 
 --- Returns the full names of the operations for which fits(row) is true.
----@param fits fun(row: table): boolean
 function M.names(fits)
   local names = {}
   for _, row in ipairs(M.every) do names[#names + 1] = fits(row) and row.full_name or nil end
@@ -79,8 +78,14 @@ function M.hint(name)
     if row.name == requested or row == M.find(name) then found[#found + 1] = shown
     elseif #stem > 4 and row.name:find(stem, 1, true) then near[#near + 1] = shown end
   end
+  if not found[1] and not near[1] then
+    local names = M.names(function() return true end)
+    for i, name_ in ipairs(names) do names[i] = name_:match "[^.]*$" end
+    local alike = suggest.find(requested, names)
+    return alike and M.hint(alike) or nil
+  end
   if found[1] then return "an operation comes after its group: " .. table.concat(found, ", ") end
-  return near[1] and "there are " .. table.concat(near, ", ") or nil
+  return "there are " .. table.concat(near, ", ")
 end
 
 return M

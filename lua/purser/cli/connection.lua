@@ -93,14 +93,12 @@ function M.journal_problem(path, err)
 end
 
 --- Ends the command where the journal is missing: what looks at one makes none.
----@param command string  for the message
 function M.need_journal(command, text)
   if M.has_journal(text) then return end
   report.bad_input("%s: there is no journal %s; give the --journal that the write calls were given", command, text)
 end
 
 --- Returns the journal of --journal, to look at it.
----@param command string  for the message
 function M.look_at_journal(command, text)
   M.need_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
@@ -173,14 +171,12 @@ local function describe(client, service, keys)
   local sources = { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
     keys = keys.source, base_url = service.base_url, profile = service.profile,
     key = masked(keys.api_key), account = keys.account or "the one that the key belongs to" }
-  return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
+  return sources
 end
 
 --- Returns what of a command line names service, keys and journal, as words of a shell: a command that is
 --- printed goes on where this one was.
----@param options table       of the command line
 ---@param reads boolean|nil   of a command that reads, and so takes no journal and no policy
----@return string  begins with a blank, unless it is empty
 function M.words(options, reads)
   local words = { "" }
   for i, name in ipairs { "journal", "policy", "account", "credentials", "base_url", "profile" } do
@@ -300,18 +296,15 @@ function M.try(options, overrides)
     return nil, values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
   end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
-  local place, sources = describe(client, service, keys)
+  local sources = describe(client, service, keys)
   tell_of_open_calls(safe.journal, client, options)
   sources.journal, sources.is_named, sources.rate_limit = safe.journal, keys.account ~= nil, requested.rate_limit
   M.client = client
-  return client, place, sources
+  return client, sources
 end
 
 --- Returns the client that the options ask for. Ends the command where they make none; init.lua closes it.
----@param options table       of the command line
 ---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
----@return purser.Client client
----@return string place   the service, and where it and the keys come from, for questions
 ---@return table sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides) return report.must(M.try(options, overrides)) end
 

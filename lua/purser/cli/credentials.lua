@@ -42,7 +42,6 @@ function M.folder()
 end
 
 --- Returns the file of a named account; nil and a message for what is no name.
----@return string|nil path, string|nil message
 function M.path_of(name)
   if not name:find "^[%w_][%w_.-]*$" then
     return nil, ("%q is no name of an account; use letters, digits, _ and -"):format(name)
@@ -112,9 +111,7 @@ end
 --- Returns the keys to sign with, the name of their account and the service that they belong to, where it is known: all
 --- from one source. The secret is an object, which the caller closes when the client is made. An account that was named
 --- has its own keys or none.
----@param options table  of the command line: credentials, account
 ---@return table|nil keys  { api_key, secret, source, account, base_url, profile }
----@return string|nil message
 function M.find(options)
   if options.credentials == "" then return nil, "--credentials is empty; name a file, or - for standard input" end
   local typed, named, keys, message = options.account, M.variable "PURSER_ACCOUNT", nil, nil
@@ -138,7 +135,6 @@ end
 
 --- Returns a password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else,
 --- which is never quoted: it may be the password itself.
----@return string|nil password, string|nil message
 function M.password(source)
   local kind, where = source:match("^(%a+):(.+)$")
   if kind == "env" then

@@ -244,9 +244,9 @@ local function as_text(findings)
 end
 
 local function examine(findings, options)
-  local client, place, sources = connection.try(options, { retry = false })
+  local client, sources = connection.try(options, { retry = false })
   if not client then
-    findings:add("fail", "keys", place, "correct it and run this again", report.BAD_INPUT)
+    findings:add("fail", "keys", sources, "correct it and run this again", report.BAD_INPUT)
     return
   end
   findings:add("ok", "keys", "from " .. sources.keys .. (options.credentials and ", which only you can read" or ""))
@@ -268,7 +268,7 @@ end
 local function compare(options)
   local capture = drift.capture(report.must(purser.transport.curl { connect_timeout_ms = 3000, proxy = options.proxy,
     ca_file = options.ca_file }))
-  local client, _, sources = connection.open(options, { retry = false, transport = capture })
+  local client, sources = connection.open(options, { retry = false, transport = capture })
   local result = report.must(drift.compare(client, capture, sources.profile))
   capture:close()
   local records, count = result.findings, #result.findings

@@ -271,8 +271,6 @@ end
 
 --- Reads a command line. Returns the options, the names of the command, and the command; or nil, what is wrong, what
 --- else helps, and the names. Options { help = command } where help was asked for.
----@param words string[]  of M.normal
----@return table|nil options, string|string[] message_or_names, table|string|nil command_or_hint, string[]|nil names
 function M.parse(root, words)
   local command, at, names, above = M.leaf(root, words)
   for i, word in ipairs(words) do

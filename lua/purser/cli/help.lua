@@ -46,7 +46,6 @@ function M.usage(command, names)
 end
 
 --- Returns an option with what it takes, and its help with what is chosen from.
----@return string name, string help
 function M.option(option)
   local takes, help = grammar.takes(option), grammar.help_of(option)
   if option.many then help = help:gsub("%.$", "; may be repeated.") end

@@ -31,19 +31,13 @@ local function fill_streams()
   end
 end
 
--- Returns what this run has sent, as text, and whether a write call of it is open.
-local function what_happened()
-  local activity = package.loaded["purser.cli.activity"]
-  if not activity then return "nothing was sent", false end
-  return activity.summary(), activity.open > 0
-end
-
 -- Returns the exit code of what ended the command: report.stop, an error of its own, or Ctrl-C. Lua would end with 1,
 -- which means that the service rejected it.
 local function code_of(problem)
   if type(problem) == "table" and problem.exit_code then return problem.exit_code end
   local interrupted = tostring(problem):find("interrupted!", 1, true)
-  local summary, is_open = what_happened()
+  local activity = package.loaded["purser.cli.activity"]
+  local summary, is_open = activity and activity.summary() or "nothing was sent", activity and activity.open > 0
   if is_open or not interrupted then terminal.settings.has_output = nil end -- it is not whole
   terminal.clear_line()
   terminal.say("%s%s; %s", interrupted and "interrupted" or "stopped by an error of its own: ",

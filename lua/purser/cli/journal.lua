@@ -174,7 +174,7 @@ end
 
 function actions.recover(options)
   open(options):close()
-  local client, _, sources = connection.open(options)
+  local client, sources = connection.open(options)
   local found, is_open = report.must(sources.journal:recover(client)), false
   for i, call in ipairs(found) do
     found[i] = found_of(call)

@@ -144,7 +144,6 @@ end
 
 --- Returns the first line of the file of --cursor; nil at the first run. Ends the command where the file could not be
 --- written: after the records it would be too late to say so.
----@return string|nil cursor
 function M.read_cursor(path)
   local text, message, is_missing = files.read(path)
   if not text and not is_missing then report.bad_input("--cursor %s", message) end

@@ -332,7 +332,7 @@ end
 --- Runs an operation with the options of the command line. Returns the exit code.
 function M.run(row, options)
   local params = params_of(row, options)
-  local client, place, sources = connection.open(options)
+  local client, sources = connection.open(options)
   if options.key and not sources.journal then
     report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end
@@ -351,7 +351,8 @@ function M.run(row, options)
     report.bad_input("the service shows the new key's secret this once, and it would be lost; give --secret-file FILE "
       .. "or --show-secret")
   elseif options.dry_run then
-    report.say("nothing is sent to %s%s", place, catalogue.withdraws(row)
+    report.say("nothing is sent to %s (from %s) with the keys from %s%s", sources.url, sources.service, sources.keys,
+      catalogue.withdraws(row)
       and "; coin, network and address are not checked: --plan checks them"
       or catalogue.network_param(row) and "; the network is looked up only when it is sent" or "")
     report.write(M.request_text(request, row, client.profile, options.format))

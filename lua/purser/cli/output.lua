@@ -6,6 +6,7 @@ local csv = require "purser.client.util.csv"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local report = lazy "purser.cli.report"
+local states = require "purser.client.operations.states"
 local suggest = require "purser.client.util.suggest"
 local plain_text = require "purser.client.util.plain_text"
 local tables = require "purser.cli.tables"
@@ -165,7 +166,6 @@ local function passing_record(record, column, text, shape)
 end
 
 --- Returns the records whose members have the values of --filter.
----@param options table  of the command line
 ---@param shape string|nil  of an operation's records
 function M.passing(columns, records, options, shape)
   local passing, filters = {}, options.filter or {}
@@ -221,14 +221,12 @@ local function listed(columns, records, options, shape, empty)
 end
 
 --- Tells whether a command may print a text of its own: no other format, no columns and no filter were asked for.
----@param options table  of the command line
 function M.is_text(options)
   return options.format == "table" and not options.shown and not (options.filter or {})[1]
 end
 
 --- Returns records of a command's own as text in the format of the options, those alone that pass their filters.
 ---@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
----@param options table     of the command line: format, filter, raw, shown
 ---@param empty string|nil  the text of a table without rows
 ---@param shape string|nil  names the columns of a narrow terminal
 function M.rows(titles, records, options, empty, shape)
@@ -272,14 +270,12 @@ function M.members(row)
 end
 
 --- Returns those records of a result that have the values of --filter.
----@param options table  of the command line
 function M.records(row, result, options)
   return M.passing(M.members(row), row.result.list and result or row.result.page and result.data or result.rows,
     options, row.shape)
 end
 
 --- Records of an operation as a table or CSV.
----@param options table  format, raw, shown
 function M.listed(row, records, options)
   return listed(options.format ~= "csv" and narrow[row.shape] or M.members(row), records, options, row.shape)
 end
@@ -295,7 +291,6 @@ function M.record(row, record, options)
 end
 
 --- Returns the text of a result.
----@param row table      the operation
 ---@param options table  of the command line: format, raw, filter, and `shown`, the members to show instead of all
 function M.render(row, result, options)
   if row.result.record then return M.record(row, result, options) end
@@ -319,8 +314,6 @@ end
 
 --- Ends the command where the output options do not go together, or name no column that there is. Notes those of
 --- --columns as options.shown.
----@param options table  of the command line
----@param command table  of grammar.lua
 function M.check(options, command)
   if options.raw and options.format ~= "csv" then
     report.bad_input "--raw is for csv; json holds the exact texts anyway"
@@ -331,7 +324,13 @@ function M.check(options, command)
   local known
   for _, group in ipairs(command) do known = known or group.titles end
   if type(known) == "function" then known = known(options) end
-  for _, filter in ipairs(options.filter or {}) do check_column("--filter", filter[1], known) end
+  local shape = command.row and has_states[command.row.shape] and command.row.shape
+  for _, filter in ipairs(options.filter or {}) do
+    local is_state = check_column("--filter", filter[1], known) == "status" and shape and filter[2]:find "%a"
+    local number, message = not is_state, nil
+    if is_state then number, message = states.number(shape, filter[2]:upper()) end
+    if not number then report.bad_input("--filter: %s", message:gsub("^.-: ", "")) end
+  end
   if not options.columns then return end
   if options.format == "json" then report.bad_input "--columns is for table and csv; json holds every member" end
   options.shown = {}

@@ -130,10 +130,7 @@ local function add_sums(out, totals)
   if has_fees then out[#out + 1] = terminal.fold "the fees are assumed to come on top of the amounts" .. "\n" end
 end
 
-local function network_of(payment) return payment.params.netWork or payment.params.network end
-
 --- Returns the warnings and errors as lines that name file, line and key: equal ones as one, errors last.
----@param plan purser.PaymentsPlan  with the `path` of its file
 ---@param only_odd boolean|nil  the warnings that --yes does not pass alone
 function M.notes(plan, only_odd)
   local notes = {}
@@ -231,7 +228,6 @@ local function add_rows(out, heading, rows, command)
 end
 
 --- Returns what a plan leaves and holds, for a person: each row with the command that ends it.
----@param command fun(...: string): string  a command of payouts for this queue
 function M.kept(plan, command)
   local out = {}
   add_rows(out, ("LEFT, not in %s, NOT sent by this run"):format(plan.path or "this plan"), plan.left, command)
@@ -314,7 +310,6 @@ local function table_of(rows)
 end
 
 --- Returns payments that a person says something of as text, all of them, and how many they are with their sums.
----@return string text, string count
 function M.undecided(payments)
   return table_of(payments) .. table.concat(M.outcomes("undecided", payments), "\n") .. "\n",
     ("%s, %s"):format(many(#payments, "payment"), sums_of(payments))
@@ -334,7 +329,6 @@ end
 function M.question(plan) return ("Type yes for %s: "):format(M.sums(plan)) end
 
 --- Returns what an interrupted run of a plan leaves, as lines: what was made, who goes on, and the command that does.
----@param line string  the command
 function M.stopped(plan, queue, line)
   local rows, left, others = {}, {}, {}
   local made, sent = #plan.made, 0
@@ -359,7 +353,6 @@ function M.stopped(plan, queue, line)
 end
 
 --- Returns the plan as text for a person.
----@param command fun(...: string): string
 function M.show(plan, queue, command)
   local out = {}
   if plan.bad == 0 then
@@ -383,8 +376,8 @@ M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "me
 --- Returns a payment as a record for programs.
 function M.record(row, state, message)
   return { line = row.line, key = row.key, operation = row.operation, amount = row.params.amount,
-    asset = asset_of(row), network = network_of(row), to = destination_of(row), memo = row.params.memo,
-    fee = row.fee, state = state, message = message }
+    asset = asset_of(row), network = row.params.netWork or row.params.network, to = destination_of(row),
+    memo = row.params.memo, fee = row.fee, state = state, message = message }
 end
 
 --- Returns every payment of list and queue that is not over as a record with these members, for programs.

@@ -48,7 +48,7 @@ end
 local function open_for_plan(options)
   local journal = options.journal
   if journal and not connection.has_journal(journal) then options.journal = nil end
-  local client, _, sources = connection.open(options, { concurrent = true, policy = false })
+  local client, sources = connection.open(options, { concurrent = true, policy = false })
   options.journal = journal
   return { client = client, sources = sources, queue = sources.journal and sources.is_named
     and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
@@ -64,7 +64,7 @@ local function open(options)
       and options.file and ", which is made when it is not there" or ", as the run was given it")
   end
   if not (options.action == "run" and options.file) then connection.need_journal("payouts", options.journal) end
-  local client, _, sources = connection.open(options, { concurrent = true })
+  local client, sources = connection.open(options, { concurrent = true })
   if not sources.is_named then
     report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or name that of "
       .. "the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key is another "
@@ -119,14 +119,13 @@ end
 
 -- Returns those of the list that --filter takes, and how many it leaves out.
 local function filtered(payments, options)
-  local kept = {}
-  for _, payment in ipairs(payments) do
-    local passes, record = true, payments_plan.record(payment)
-    for _, filter in ipairs(options.filter or {}) do
-      passes = passes and tostring(record[filter[1]] or "") == filter[2]
-    end
-    if passes then kept[#kept + 1] = payment end
+  local records = {}
+  for i, payment in ipairs(payments) do
+    records[i] = payments_plan.record(payment)
+    records[i].payment = payment
   end
+  local kept = output.passing(payments_plan.TITLES, records, options)
+  for i, record in ipairs(kept) do kept[i] = record.payment end
   if not kept[1] then report.bad_input "payouts: --filter leaves no payment of the list" end
   return kept, #payments - #kept
 end
@@ -211,9 +210,9 @@ local function sortable(key) return (key:gsub("%d+", function(part) return ("0")
 
 local function show_list(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
-  for _, payment in ipairs(list) do
-    local record = payments_plan.record(payment)
-    payment.amount, payment.asset, payment.to, payment.id = record.amount, record.asset, record.to, payment.record_id
+  for i, payment in ipairs(list) do
+    list[i] = payments_plan.record(payment, payment.state, payment.message)
+    list[i].id = payment.record_id
   end
   report.write(output.rows(payouts_grammar.TITLES, list, options), options.raw)
 end

@@ -205,7 +205,8 @@ function M.start(options)
   local given, count = 0, counts[options.action] or { 0, 0 }
   for _, name in ipairs { "first", "second", "third" } do given = given + (options[name] and 1 or 0) end
   if given < count[1] or given > count[2] then
-    report.bad_input("`purser receive %s` takes %d words: see purser help receive", options.action, count[2])
+    report.bad_input("`purser receive %s` takes %d%s words: see `purser help receive`", options.action, count[1],
+      count[2] > count[1] and (" or %d"):format(count[2]) or "")
   end
   return actions[options.action](options) or report.DONE
 end

@@ -42,7 +42,6 @@ function M.of(options)
 end
 
 --- Says what waits. Returns the exit code.
----@param rows table[]       of the outbox
 ---@param given table|nil    the receivers of this run
 ---@param drop string        the command that forgets a receiver; %s is its name
 function M.say_waiting(rows, given, drop)

@@ -200,9 +200,6 @@ function M.check_can_ask(options, what)
 end
 
 --- Shows what would be done, and ends the command where that is not confirmed.
----@param options table    with `yes`
----@param what string      what would be done
----@param sources table    of connection.open: where, and with which keys
 ---@param fields table[]   { label, value }; a value may hold any text
 function M.ask(options, what, sources, fields, question)
   if options.yes then return end

@@ -134,7 +134,6 @@ local function serve(httpd, world, options)
 end
 
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
----@param options table of the command line
 function M.start(options)
   local is_built, httpd = pcall(require, "purser.httpd")
   if not is_built then

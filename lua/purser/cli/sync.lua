@@ -53,7 +53,7 @@ end
 local function open(options)
   local coins = {}
   for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
-  local client, _, sources = connection.open(options, { shares_limit = true })
+  local client, sources = connection.open(options, { shares_limit = true })
   return books_command.open(options.to, sources.is_named and sources.account or "default", { client = client,
     keys = clients_of(options, sources), receivers = receivers.of(options), journal = sources.journal,
     address_coins = coins, every_ms = options.every, since_ms = options.since }), client
@@ -62,12 +62,6 @@ end
 local function say_progress(owner, at, of)
   if terminal.settings.quiet or not core.is_terminal(2) then return end
   terminal.say("%d of %d: %s", at, of, owner)
-end
-
-local function show(done, options)
-  local text = ("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes)
-  report.write(options.json and output.json { owners = done.owners, changes = done.changes,
-    problems = json.list(done.problems) } or text)
 end
 
 -- Reads once. Returns the exit code, and when an owner is due again.
@@ -86,7 +80,11 @@ local function once(books, options, is_due)
   local waits = receivers.say_waiting(report.must(books:events()), receivers.of(options),
     "purser books events --forget %s")
   if code == report.DONE then code = waits end
-  if done.owners > 0 or not is_due then show(done, options) end
+  if done.owners > 0 or not is_due then
+    report.write(options.json and output.json { owners = done.owners, changes = done.changes,
+      problems = json.list(done.problems) }
+      or ("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes))
+  end
   return code, done.next_due
 end
 

@@ -70,7 +70,6 @@ end
 local OUTCOMES = { "rejected", "not_sent", "not_sent", "unknown", "done" } -- by exit code
 
 --- Ends a command with this exit code. With --json a command without a result prints what it failed with as an object.
----@return integer code
 function M.finish(code)
   local settings = M.settings
   if code == 0 or not settings.json or settings.has_output then return code end
@@ -83,7 +82,6 @@ function M.finish(code)
 end
 
 --- Writes to standard output, or to the file of --output. `is_raw` keeps the exact bytes, unless they go to a terminal.
----@return any ok, string|nil reason
 function M.write(text, is_raw)
   M.settings.has_output = true
   if M.settings.output then
@@ -154,7 +152,7 @@ end
 function M.fold(text, indent, columns)
   columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
   if not columns then return text end
-  indent = indent or 2
+  text, indent = with_commands(text), indent or 2
   local room, lines, line = columns - indent, {}, nil
   local function add(joint, word, behind)
     if line and columns_of(line .. joint .. word .. behind) > room then
@@ -164,7 +162,7 @@ function M.fold(text, indent, columns)
       line = (line or "") .. joint .. word
     end
   end
-  for blanks, word in with_commands(text:sub(indent + 1)):gmatch "( *)([^ ]+)" do
+  for blanks, word in text:sub(indent + 1):gmatch "( *)([^ ]+)" do
     if word:find(JOINT, 1, true) and columns_of(word) > room then
       for joint, part in word:gmatch "(\1?)([^\1]+)" do add(joint == "" and blanks or joint, part, "  ") end
     else
@@ -172,7 +170,7 @@ function M.fold(text, indent, columns)
     end
   end
   lines[#lines + 1] = line
-  return text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent)):gsub("[\1\2]", " ")
+  return ((text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent))):gsub("[\1\2]", " "))
 end
 
 local LABEL = 16
@@ -227,7 +225,6 @@ local function write_line(text)
 end
 
 --- Returns a line on a terminal that says how far something is: a function that shows it, and one that takes it away.
----@return fun(text: string), fun()
 function M.progress_line()
   local function show(text)
     if M.settings.quiet or not core.is_terminal(2) then return end

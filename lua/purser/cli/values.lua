@@ -15,7 +15,6 @@ local TIME_FORMS = "a duration before now (30d, 12h, 90m, 45s, 2w), a date (2026
   .. "+02:00, else UTC), or epoch milliseconds (13 digits)"
 
 --- Milliseconds of a duration as people type it ("45s", "30m", "2h", "1d"); nil and a message for anything else.
----@return integer|nil, string|nil
 function M.duration(text)
   local count, unit = text:match "^(%d%d?%d?%d?%d?)([smhdw])$"
   if count and tonumber(count) > 0 then return tonumber(count) * UNIT_MS[unit] end
@@ -24,7 +23,6 @@ end
 
 --- Returns the options of purser.journal.open that a text names: a plain path is a file of SQLite. Nil and a message
 --- where it names neither: a file of that name would be another journal, which knows of no payment.
----@return table|nil, string|nil
 function M.journal(text)
   local store = limits.parse(text) or not text:find "^%a+:" and { sqlite = text }
   if store and not store.redis then return store end
@@ -32,7 +30,6 @@ function M.journal(text)
 end
 
 --- Returns the epoch milliseconds of a time as people type it; nil and a message for anything else.
----@return integer|nil, string|nil
 function M.time(text)
   if text == "now" then return core.now_ms() end
   local before = M.duration(text)

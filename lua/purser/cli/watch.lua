@@ -70,7 +70,7 @@ function M.start(options)
   local made = alerts_of(options)
   if options.journal then connection.need_journal("watch", options.journal) end
   local metrics = purser.monitor.metrics()
-  local client, _, sources = connection.open(options, { hooks = metrics:hooks(activity.hooks(options.debug)) })
+  local client, sources = connection.open(options, { hooks = metrics:hooks(activity.hooks(options.debug)) })
   made.journal = sources.journal
   local alerts = report.must(purser.monitor.alerts(client, made))
   local is_well = look(alerts, metrics, options, sources.journal)

@@ -122,3 +122,19 @@ describe("a plan from Lua", function()
     assert.same({ nil, "700007" }, { plan, err.code })
   end)
 end)
+
+describe("an amount that has two readings", function()
+  local at = require "payouts_setting"
+  before_each(at.begin)
+  after_each(at.finish)
+
+  it("is judged by no bound: 1.500 was below a minimum that 1500 is above", function()
+    local path = at.path .. ".csv"
+    require("files").write(path, "key;coin;network;address;amount\na;USDT;TRX;" .. TRON .. ";1.500\n")
+    local list = assert(purser.payouts.read(path, "wallet.withdraw"))
+    os.remove(path)
+    local plan = assert(purser.payouts.plan(at.client, list))
+    assert.equal(1, #plan.payments[1].problems)
+    assert.matches("may be thousands", plan.payments[1].problems[1])
+  end)
+end)

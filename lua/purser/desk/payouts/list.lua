@@ -75,7 +75,7 @@ local function params_of(header, cells, row, problems, form)
       params[param], given[param] = cells[i], column
       if row.by_name[param][2] == "amount" then
         local amount, message = amount_of(cells[i], form.mark, form.separator)
-        if not amount then problems[#problems + 1] = message end
+        if not amount then problems[#problems + 1], problems.is_unread = message, true end
         params[param], written = amount or cells[i], amount and amount ~= cells[i] and cells[i] or written
       end
     end
@@ -142,7 +142,6 @@ local function separator_of(text)
 end
 
 --- Does what purser.payouts.read says; `comments` of the list says how many lines begin with #.
----@param path string
 ---@param otherwise string|nil  the operation of payments without one
 ---@param mark "point"|"comma"|nil  of the decimals
 function M.read(path, otherwise, mark)

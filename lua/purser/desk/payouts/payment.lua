@@ -58,6 +58,9 @@ function after.rejected(self, message, err)
 end
 
 --- Returns what becomes of the payment, once what an attempt ended with is written.
+---@param outcome string
+---@param message string
+---@param err purser.Error|nil
 ---@return purser.Stage|false change  false: it is asked about once more
 function Payment:after(outcome, message, err)
   local change = after[outcome](self, message, err)

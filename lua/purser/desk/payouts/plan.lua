@@ -24,6 +24,7 @@ end
 -- Returns the plan of a payment that goes to an address, whose fee is noted; false of another; nil and an error where
 -- the coins cannot be read.
 local function withdrawal_of(client, payment, unchecked)
+  if payment.problems.is_unread then return false end -- an amount with two readings fits no bound
   if not payment.row or payment.row.effect ~= "transfer" or not payment.row.by_name.address then return false end
   local given = { unchecked_address = unchecked or nil }
   for name, value in pairs(payment.params) do given[name] = value end

@@ -64,7 +64,6 @@ local function payment_of(row)
 end
 
 --- Returns the intent of a payment's latest attempt; of one that this journal never saw sent, that of now.
----@return purser.Intent
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
     sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt,
@@ -159,7 +158,6 @@ end
 
 --- Puts a payment that was taken into another stage, if it is still this worker's and was not sent since: a worker
 --- whose lease ended unnoticed may hold it twice. Returns whether it was.
----@param change purser.Stage
 function M.move(tx, self, payment, change)
   return planned.update(tx, planned.staged(tx, change), "id = ? AND worker = ? AND attempt = ? "
     .. "AND stage IN ('taken', 'sent')", payment.id, self.worker, ("%d"):format(payment.attempt)) == 1
@@ -269,7 +267,6 @@ end
 --- Returns all payments of the queue, in the order of their keys. Where an earlier list is given, the changed ones
 --- alone are read, and the earlier list itself is returned where nothing has changed.
 ---@param before purser.Payment[]|nil
----@return purser.Payment[]
 function M.read(tx, self, before)
   local found = before and tx:rows(of_list(tx, CHANGED, 3), self.account, self.queue, before.versions)
     or tx:rows(READ, self.account, self.queue)
@@ -288,7 +285,6 @@ function M.read(tx, self, before)
 end
 
 --- Gives payments the mark of a run.
----@param keys string[]
 function M.mark(tx, self, run, keys)
   tx:rows(of_list(tx, MARK_ALL, 4), self.account, self.queue, run, json.encode(json.list(keys)))
 end
@@ -337,7 +333,6 @@ function M.equal_call(tx, self, payment)
 end
 
 --- Returns how many payments that equal this one stand undecided, and were never sent as far as the journal knows.
----@return integer
 function M.undecided_equals(tx, self, payment)
   return #tx:rows([[SELECT id FROM purser_calls WHERE digest = (SELECT digest FROM purser_calls WHERE id = $1)
     AND account = $2 AND state = 'planned' AND stage = 'undecided']], payment.id, self.account)

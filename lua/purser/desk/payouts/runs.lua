@@ -32,7 +32,6 @@ local HOST = (files.read "/proc/sys/kernel/hostname" or "this host"):match "^%S+
 local LIFE_MS = 60000
 
 --- Makes the tables where they are missing. Returns true; or nil and an error.
----@param journal purser.Journal
 function M.prepare(journal)
   local are_there = planned.within(journal, function(tx) return tx:rows "SELECT list FROM purser_adding LIMIT 1" end,
     true)
@@ -302,7 +301,6 @@ end
 
 --- Begins the run of a plan that was confirmed, in one transaction that reads again; what changed before that is read
 --- outside, where nobody waits. Returns its number; or nil and an error, and then nothing was changed.
----@param plan purser.PaymentsPlan
 ---@return string|nil number, purser.Error|nil err
 function M.begin(self, plan)
   local shown, person, new = plan, plan.person or os.getenv "USER" or self.worker, {}

@@ -36,6 +36,7 @@ end
 -------------------------------------------------------------------------------------------------- rejected payments
 
 --- Lets a payment wait until its record must be visible. What an earlier life left behind waits for the others as well.
+---@param payment purser.payouts.Payment
 function Run:park(payment)
   payment.look_at = math.max(self.client:now(), payment.sent_at + history_check.visible_ms(self))
   table.insert(self.parked, payment)
@@ -68,6 +69,7 @@ local function begin_looks(self, is_idle)
 end
 
 --- Lets a payment wait until the others are made. Those of other workers are waited for as long as a record may need.
+---@param payment purser.payouts.Payment
 function Run:put_off(payment)
   payment.put_off_at = self.client:now()
   table.insert(self.last, payment)
@@ -284,7 +286,6 @@ local function run(self)
 end
 
 --- Runs a worker of these payouts until nothing is left to do. Returns their report; or nil and an error.
----@param payouts purser.Payouts
 ---@param mark string|nil  of the run whose payments it takes
 ---@param takes_all boolean|nil  with no mark: all, and not only what no run ever had
 function M.run(payouts, mark, takes_all)
