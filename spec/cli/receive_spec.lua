@@ -37,8 +37,7 @@ describe("purser receive", function()
     assert.equal(0, code, err)
     assert.matches("0 succeeded before now: not credited; 0 pending", out)
     code, out, err = receive("address", "alice", "USDT", "--to", db)
-    assert.equal("", out)
-    assert.equal(2, code)
+    assert.same({ 2, "" }, { code, out })
     assert.matches("`purser receive address` takes 3 words", err, 1, true)
     code, out = receive("address", "alice", "USDT", "TRX", "--to", db)
     assert.same({ 0, true }, { code, out:find "^T%w+\n$" == 1 })
@@ -90,17 +89,6 @@ describe("purser receive", function()
     local alice, bob = address "alice", address "bob"
     assert.not_equal(alice, bob)
     assert.same({ alice, bob }, { address "alice", address "bob" })
-    -- a database that fails does not say that the addresses are others', so no address is made for it
-    local before = live.received "wallet.create_deposit_address"
-    assert.equal(0, (live.run("receive", "begin", "--to", db .. "3")))
-    local store = assert(require("purser.client.util.database").open { sqlite = (db:gsub("^sqlite:", "")) .. "3" })
-    assert(store:rows("CREATE TRIGGER full BEFORE INSERT ON purser_receive_customer BEGIN "
-      .. "SELECT RAISE(ABORT, 'disk full'); END"))
-    store:close()
-    local failed, _, why = live.run("receive", "address", "carol", "USDT", "TRX", "--to", db .. "3")
-    assert.not_equal(0, failed)
-    assert.matches("disk full", why)
-    assert.equal(before, (live.received "wallet.create_deposit_address"))
     assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db .. "2"))) -- the document's own makes one
     local code, _, err = receive("address", "bob", "USDT", "TRX", "--to", db .. "2")
     assert.equal(2, code)

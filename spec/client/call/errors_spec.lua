@@ -52,6 +52,19 @@ describe("an error", function()
     assert.is_false(pcall(setmetatable, err_of(), {}))
   end)
 
+  it("of a walk is raised as it is, and its values are passed on", function()
+    local values, failure = { "one" }, err_of()
+    local walk = { next = function()
+      local value = table.remove(values, 1)
+      return value, not value and failure or nil
+    end }
+    assert.equal("one", errors.iterate(walk))
+    local ok, raised = pcall(errors.iterate, walk)
+    assert.is_false(ok)
+    assert.equal(failure, raised)
+    assert.is_nil((errors.iterate { next = function() end }))
+  end)
+
   it("cannot be made without a known kind, a known outcome and a message", function()
     for _, fields in ipairs { { kind = "odd" }, { outcome = "maybe" }, { outcome = "done" }, { message = 5 } } do
       assert.is_false(pcall(err_of, fields))

@@ -28,6 +28,17 @@ describe("a funds password in plain", function()
     end
   end)
 
+  it("sends nothing where no MD5 can be made", function()
+    local md5_hex = core.md5_hex
+    finally(function() core.md5_hex = md5_hex end)
+    core.md5_hex = function() return nil, "MD5 is switched off" end
+    local ok, err = unlisted.take(row, {}, "funds_password", "s3cr3t", {})
+    assert.is_nil(ok)
+    assert.same({ "config", "not_sent", "funds_password", 'give its hexadecimal MD5 as "password"' },
+      { err.kind, err.outcome, err.parameter, err.hint })
+    assert.is_nil(tostring(err):find("s3cr3t", 1, true))
+  end)
+
   it("is not known where the operation takes no password", function()
     local ok, err = unlisted.take(operations.by_name["wallet.withdraw"], {}, "funds_password", "x", {})
     assert.is_nil(ok)

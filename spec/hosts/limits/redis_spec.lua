@@ -98,6 +98,20 @@ describe("a Redis server", function()
     end
   end)
 
+  it("keeps one connection for a store, which its close ends", function()
+    local made = assert(redis.new { redis = { port = server.port, password = server.password }, namespace = "closed" })
+    assert(made:transact({ "ip" }, function(kv)
+      kv.put("ip", { { 1 } }, 1000)
+      return true
+    end, 1000))
+    local connection = made.connection
+    assert.is_truthy(connection:ask "PING")
+    made:close()
+    assert.is_nil(made.connection)
+    assert.same({ nil, "closed", true }, { connection:ask "PING" })
+    made:close()
+  end)
+
   it("is reached by its socket, too", function()
     local limit = purser.rate_limit { store = { redis = { path = server.socket, password = server.password },
       namespace = "socket" }, pools = { ip = { capacity = 20, window_ms = 100 } } }
