@@ -16,11 +16,11 @@ local function intent_of(id, sent_at)
     amount = "2", fromAccountType = "SPOT", toAccountType = "FUTURES" } }
 end
 
--- Reconciles a lost transfer whose record the service shows. `meanwhile(journal, keep)` is what others write before what was
--- found is written, the first time. Returns the answer, how often that was tried, and the journal's call.
+-- Reconciles a lost transfer whose record the service shows. `meanwhile(journal, keep)` is what others write before
+-- what was found is written, the first time. Returns the answer, how often that was tried, and the journal's call.
 local function reconciled(meanwhile)
-  local records = { { tranId = "1", asset = "USDT", amount = "2", fromAccountType = "SPOT", toAccountType = "FUTURES",
-    status = "SUCCESS", timestamp = NOW + 100 } }
+  local records = { { tranId = "1", asset = "USDT", amount = "2", fromAccountType = "SPOT", status = "SUCCESS",
+    toAccountType = "FUTURES", timestamp = NOW + 100 } }
   local service = listing_service(function(row, asked) return page_of(row, records, "timestamp", asked) end)
   local journal, intent, tries = service.journal, intent_of("lost", NOW), 0
   local inner = journal.reconciled
