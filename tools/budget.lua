@@ -7,7 +7,7 @@
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
   { "top", 1060, 7, 400 },
-  { "client", 10180, 78, 415 },
+  { "client", 10180, 79, 415 },
   { "write", 5400, 23, 505 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2755, 12, 366 },

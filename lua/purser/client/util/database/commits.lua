@@ -6,10 +6,7 @@ local core = require "purser.core"
 
 local M = {}
 
--- Returns the text of a number with leading zeros, so that texts have the order of numbers.
-local function text_of(number)
-  return ("%016d"):format(number)
-end
+local NUMBER = "%016d" -- leading zeros give texts the order of numbers
 
 -- Names the row of a process, another one for the child of a fork.
 local function name_process(self, tx)
@@ -44,11 +41,11 @@ function M.count(self, tx)
   self.tried = self.tried + 1
   self.time = ("%013d"):format(core.now_ms())
   local changed = change(tx, [[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
-    AND generation >= $4]], text_of(self.tried), self.time, self.name, text_of(self.confirmed))
+    AND generation >= $4]], NUMBER:format(self.tried), self.time, self.name, NUMBER:format(self.confirmed))
   if changed == 1 then return end
   if self.confirmed > 0 and not was_pruned(self, tx) then tx:reject(OLDER) end
   change(tx, "INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, $3)", self.name,
-    text_of(self.tried), self.time)
+    NUMBER:format(self.tried), self.time)
 end
 
 return M
