@@ -204,7 +204,7 @@ work("journal: prune", 1000, function(n)
   return function() assert(journal:prune { before = NOW + DAY }) end
 end)
 
-work("reconcile: lost transfers, an hour apart", 25, function(n)
+work("reconcile: lost transfers, 20 hours apart", 25, function(n)
   local journal = open_journal()
   local sim, client = world { journal = journal }
   local one, lost = client { retry = false }, {}
@@ -212,7 +212,7 @@ work("reconcile: lost transfers, an hour apart", 25, function(n)
     sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
     lost[i] = select(2, one.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
       amount = "1" })
-    sim:advance(3600000)
+    sim:advance(20 * 3600000)
   end
   return function()
     for _, err in ipairs(lost) do assert(assert(one:reconcile(err)).outcome == "done") end
