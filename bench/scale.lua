@@ -197,6 +197,28 @@ work("journal: each_entry", 1000, function(n)
   end
 end)
 
+work("journal: prune", 1000, function(n)
+  local journal = open_journal()
+  local _, client = world { journal = journal }
+  list_of(n, journal, client(), "june")()
+  return function() assert(journal:prune { before = NOW + DAY }) end
+end)
+
+work("reconcile: lost transfers, 20 hours apart", 25, function(n)
+  local journal = open_journal()
+  local sim, client = world { journal = journal }
+  local one, lost = client { retry = false }, {}
+  for i = 1, n do
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    lost[i] = select(2, one.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "1" })
+    sim:advance(20 * 3600000)
+  end
+  return function()
+    for _, err in ipairs(lost) do assert(assert(one:reconcile(err)).outcome == "done") end
+  end
+end)
+
 work("books: sync, first", 2000, function(n)
   local books = books_of(n)
   return function() assert(books:sync()) end

@@ -7,8 +7,8 @@
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
   { "top", 1060, 7, 400 },
-  { "client", 10180, 78, 415 },
-  { "write", 5400, 24, 505 },
+  { "client", 10180, 79, 415 },
+  { "write", 5400, 25, 505 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2815, 13, 366 },
   { "desk/books", 2620, 14, 324 },

@@ -13,7 +13,7 @@ local elsewhere = {
   ["lua/purser/desk/payouts/add.lua"] = "purser_calls", -- a long list is moved there by one statement
   ["lua/purser/desk/payouts/history_check.lua"] = "purser_meta",
   ["lua/purser/desk/approvals/approval_rows.lua"] = "purser_calls",
-  ["lua/purser/client/util/database/init.lua"] = "purser_generations purser_meta", -- whether a journal was put back
+  ["lua/purser/client/util/database/commits.lua"] = "purser_generations purser_meta", -- whether a journal was put back
   ["lua/purser/write/journal/schema.lua"] = "purser_marks", -- a witness's file that is given as the journal
 }
 

@@ -112,9 +112,9 @@ describe("a profile given as a table", function()
   end
 
   it("takes success codes by their text only, lest a success be read as a rejection", function()
-    rejected({ success_codes = { 0, 200 } }, 'success_codes" is no set of texts; give a table by code as text')
-    rejected({ success_codes = { [0] = true } }, 'success_codes" is no set of texts; give a table by code as text')
-    rejected({ success_codes = { ["0"] = "yes" } }, 'success_codes" is no set of texts; give a table by code as text')
+    rejected({ success_codes = { 0, 200 } }, 'success_codes" has a wrong member; give a table by code as text')
+    rejected({ success_codes = { [0] = true } }, 'success_codes" has a wrong member; give a table by code as text')
+    rejected({ success_codes = { ["0"] = "yes" } }, 'success_codes" has a wrong member; give a table by code as text')
     local client = assert(new { profile = { success_codes = { ["7"] = true } } })
     assert.equal("made", client:parse("broker.create_sub_account", 200,
       '{"code":7,"data":[{"subAccount":"made"}]}').subAccount)

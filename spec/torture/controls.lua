@@ -15,8 +15,8 @@ M["an answer without a list is an empty list"] = {
     { "purser.client.call.unwrap",
       'if not list then return nil, "the answer shows no list" end', "list = list or {}" },
     { "purser.client.call.unwrap",
-      'if page.data == nil or value[2] ~= nil then return nil, "the answer shows no page" end',
-      "page.data = page.data or {}" } },
+      'if page[name] == nil then return nil, "the answer shows no " .. (result.rows and "rows" or "page") end',
+      "page[name] = page[name] or {}" } },
   options = { nonsense_in = 3, mixes_once_in = 1000000 },
 }
 

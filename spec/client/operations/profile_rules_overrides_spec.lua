@@ -4,7 +4,7 @@
 local profiles = require "purser.client.operations.profiles"
 local profile_rules = require "purser.client.operations.profile_rules"
 
-local SET = "is no set of texts"
+local SET = "has a wrong member"
 
 -- Overrides that are wrong, and words of the message.
 local wrong = {

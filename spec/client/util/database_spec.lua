@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A connection to a database: each column is text, a transaction is whole or nothing. On SQLite; PostgreSQL's is in
+-- Transactions of a database: each is whole or nothing. On SQLite; PostgreSQL's are in
 -- spec/torture/on_postgresql.lua.
 
 local core = require "purser.core"
@@ -32,47 +32,6 @@ end
 local function count()
   return #assert(db:rows "SELECT name FROM purser_t")
 end
-
-describe("a statement", function()
-  it("gives its rows as maps of text and how many it changed", function()
-    local rows, changed = assert(put(db, "a", "it's \255; DROP TABLE purser_t"))
-    assert.same({ {}, 1 }, { rows, changed })
-    assert(put(db, "b", "2"))
-    assert.same({ { name = "a", value = "it's \255; DROP TABLE purser_t" }, { name = "b", value = "2" } },
-      (db:rows "SELECT name, value FROM purser_t ORDER BY name"))
-    assert.equal(2, (select(2, db:rows("UPDATE purser_t SET value = $1", "3"))))
-    local returned = db:rows("UPDATE purser_t SET value = $1 WHERE name = $2 RETURNING value", "3", "a")
-    assert.same({ { value = "3" } }, returned)
-  end)
-
-  it("that cannot be prepared or run gives nil and the database's words alone, and the next one works", function()
-    assert(put(db, "a", "1"))
-    for _ = 1, 2 do
-      assert.same({ nil, "no such table: purser_none" }, { db:rows "SELECT * FROM purser_none" })
-      local rows, message = put(db, "a", "2")
-      assert.is_nil(rows)
-      assert.matches("^UNIQUE constraint failed", message)
-    end
-    assert.equal(1, count())
-  end)
-
-  it("takes no text with a zero byte, of which the database would keep a part", function()
-    for _, text in ipairs { "\0", "a\0b", ("x"):rep(100) .. "\0" } do
-      local rows, message = put(db, "a", text)
-      assert.is_nil(rows)
-      assert.matches("holds a zero byte %(x*a?%.%.%.%); leave it out", message)
-      assert.is_true(#message < 120)
-    end
-    assert.equal(0, count())
-  end)
-
-  it("is not run any more once the connection is closed", function()
-    db:close()
-    db:close()
-    assert.same({ nil, "it is closed" }, { db:rows "SELECT 1" })
-    assert.same({ nil, "it is closed" }, { db:transaction(function() error "it ran" end) })
-  end)
-end)
 
 describe("a transaction", function()
   it("is committed with all that was done, and returns what its function returns", function()
@@ -227,28 +186,5 @@ describe("a transaction", function()
       assert.equal(now, tx:now())
       return true
     end))
-  end)
-end)
-
-describe("a locked file", function()
-  it("stays locked until it is unlocked, against this process and others, and stays empty", function()
-    local lock = folder .. "/lock"
-    local unlock = assert(database.lock_file(lock))
-    assert.is_false((database.lock_file(lock)))
-    assert.equal(0, #files.read(lock))
-    assert.equal(tonumber("600", 8), core.file_mode(lock) % 512)
-    unlock()
-    assert(database.lock_file(lock))()
-  end)
-
-  it("is one that can be made, or nil and a message", function()
-    local lock, message = database.lock_file(folder .. "/none/lock")
-    assert.is_nil(lock)
-    assert.matches("no file can be made in the folder", message)
-    files.write(folder .. "/text", "this is no database, whatever its name is")
-    os.execute(("chmod 600 %s/text"):format(folder))
-    lock, message = database.lock_file(folder .. "/text")
-    assert.is_nil(lock)
-    assert.matches("not a database", message)
   end)
 end)

@@ -91,18 +91,14 @@ function forms.record(result)
   return one(result.record, compile_fields(result.record))
 end
 
-function forms.page(result)
-  return one("page", extend({
-    { name = "data", type = { list = { record = { name = result.page, fields = compile_fields(result.page) } } } },
-    { name = "page", type = "integer" },
-  }, count_fields(result)))
+function forms.rows(result)
+  local shape = result.rows or result.page
+  local fields = { { name = result.rows and "rows" or "data", type = { list = { record = { name = shape,
+    fields = compile_fields(shape) } } } }, result.page and { name = "page", type = "integer" } }
+  return one(result.rows and "rows" or "page", extend(fields, count_fields(result)))
 end
 
-function forms.rows(result)
-  return one("rows", extend({
-    { name = "rows", type = { list = { record = { name = result.rows, fields = compile_fields(result.rows) } } } },
-  }, count_fields(result)))
-end
+forms.page = forms.rows
 
 local made = setmetatable({}, { __mode = "k" })
 

@@ -22,15 +22,10 @@ local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms =
 ---@param options purser.RetryOptions|false|nil
 function M.policy(options)
   if options == false then return { attempts = 1 } end
-  local policy = {}
-  for name, value in pairs(defaults) do policy[name] = value end
-  if options == nil then return policy end
-  if type(options) ~= "table" then
-    return nil, ('option "retry" is a %s'):format(type(options)), "give a table or false"
-  end
-  local message, _, hint = option_schema.check(options, rules, "retry option")
+  local message, _, hint = option_schema.check(options or {}, rules, "retry option")
   if message then return nil, message, hint end
-  for name, value in pairs(options) do policy[name] = value end
+  local policy = {}
+  for name, value in pairs(defaults) do policy[name] = options and options[name] or value end
   return policy
 end
 

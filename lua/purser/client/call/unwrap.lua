@@ -135,25 +135,18 @@ function take.record(result, value, answer)
   return record and strip_envelope(record), problem
 end
 
-function take.page(result, value, answer)
-  local page = value[1] or value
-  if page.data == nil or value[2] ~= nil then return nil, "the answer shows no page" end
-  local problem = contradiction(result, #page.data, page, answer.page)
-  if problem then return nil, problem end
-  note_beside(result, page, page)
-  return strip_envelope(page)
-end
-
 function take.rows(result, value, answer)
-  local page, data = value[1] or value, value.data
-  if data then page = data[1] or data end
-  if (data or value)[2] ~= nil then return nil, "the answer holds more than one page" end
-  if page.rows == nil then return nil, "the answer shows no rows" end
-  local problem = contradiction(result, #page.rows, page, answer.page)
+  local whole, name = result.rows and value.data or value, result.rows and "rows" or "data"
+  local page = whole[1] or whole
+  if whole[2] ~= nil then return nil, "the answer holds more than one page" end
+  if page[name] == nil then return nil, "the answer shows no " .. (result.rows and "rows" or "page") end
+  local problem = contradiction(result, #page[name], page, answer.page)
   if problem then return nil, problem end
   note_beside(result, page, value, page)
   return strip_envelope(page)
 end
+
+take.page = take.rows
 
 --- Returns the result of a decoded answer; or nil and the missing part.
 ---@param row table

@@ -51,8 +51,7 @@ local function prepare(group, row)
   end
   row.group = group
   row.full_name = group .. "." .. row.name
-  local window = facts.windows[row.full_name]
-  row.window = window and window[1][1]
+  row.window = (facts.windows[row.full_name] or { {} })[1][1]
   return row
 end
 

@@ -23,20 +23,6 @@ for name, default in pairs(profiles.default) do
 end
 rules.object_body, rules.array_body = { "object", "query" }, { "array", "object", "query" }
 
--- The conventions that are sets of texts, which is how they are looked up, with an example of each. A list or a number
--- as code would turn each success into a rejection.
-local sets = {
-  hosts = 'by host, such as { ["api.mexc.com"] = true }',
-  success_codes = 'by code as text, such as { ["0"] = true, ["200"] = true }',
-  unknown_codes = 'by code as text, such as { ["504"] = true }',
-}
-
--- The tables of the rate limit, with an example of each.
-local tables = {
-  pools = "by name, such as { ip = { capacity = 300, window_ms = 10000 } }",
-  weights = 'by operation, such as { ["wallet.transfer"] = 50 }',
-}
-
 --- The options of a pool.
 M.pool_rules = { capacity = { 1, 2 ^ 31 }, window_ms = { 1, 86400000 }, scope = { "ip", "account" },
   counts = { "weight", "requests" } }
@@ -51,27 +37,24 @@ local function is_weight(name, weight)
   return type(name) == "string" and option_schema.matches(weight, { 0, 2 ^ 31 })
 end
 
-local function all_are(is, value)
-  for name, member in pairs(value) do
-    if not is(name, member) then return false end
-  end
-  return true
-end
+local function is_flag(name, value) return type(name) == "string" and type(value) == "boolean" end
 
-local function is_set(value)
-  for member, is_in in pairs(value) do
-    if type(member) ~= "string" or type(is_in) ~= "boolean" then return false end
-  end
-  return true
-end
+-- The conventions that are tables: what a member is, and an example. A list or a number as code would turn each success
+-- into a rejection.
+local tables = {
+  hosts = { is_flag, 'by host, such as { ["api.mexc.com"] = true }' },
+  success_codes = { is_flag, 'by code as text, such as { ["0"] = true, ["200"] = true }' },
+  unknown_codes = { is_flag, 'by code as text, such as { ["504"] = true }' },
+  pools = { is_pool, "by name, such as { ip = { capacity = 300, window_ms = 10000 } }" },
+  weights = { is_weight, 'by operation, such as { ["wallet.transfer"] = 50 }' },
+}
 
 local function check_convention(name, value)
   if value == "" then return ('profile convention "%s" is empty'):format(name), "leave it out" end
-  if sets[name] and not is_set(value) then
-    return ('profile convention "%s" is no set of texts'):format(name), "give a table " .. sets[name]
-  end
-  if tables[name] and not all_are(name == "pools" and is_pool or is_weight, value) then
-    return ('profile convention "%s" is a table %s'):format(name, tables[name])
+  for member, set in pairs(tables[name] and value or {}) do
+    if not tables[name][1](member, set) then
+      return ('profile convention "%s" has a wrong member'):format(name), "give a table " .. tables[name][2]
+    end
   end
   if type(value) == "string" and value:find("%c") then
     return ('profile convention "%s" holds a control character'):format(name), "remove it"

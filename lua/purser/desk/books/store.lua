@@ -128,9 +128,9 @@ function Store:lose(tx, batch, before, rev)
 end
 
 local ASKED = 100 -- ids in one statement
-local few_marks, many_marks = "$1", {}
-for i = 1, ASKED do many_marks[i] = "$" .. i end
-many_marks = table.concat(many_marks, ", ")
+local asked = {}
+for i = 1, ASKED do asked[i] = "$" .. i end
+local BY_IDS = ("%srid IN (%s)"):format(LIGHT, table.concat(asked, ", "))
 
 -- Returns what the books know: the rows of this list and time, and a function that finds one by its id. Every row that
 -- is shown is looked for by its id, wherever its time lies, and its twin where it has no id of the service.
@@ -148,13 +148,8 @@ local function known_of(tx, batch)
     end
   end
   for first = 1, #ids, ASKED do
-    local is_many = #ids - first + 1 >= ASKED
-    for i = first, is_many and first or #ids do
-      for _, row in ipairs(tx:rows(("%srid IN (%s)"):format(LIGHT, is_many and many_marks or few_marks),
-        unpack(ids, i, is_many and i + ASKED - 1 or i))) do
-        known[row.rid] = row
-      end
-    end
+    for i = #ids + 1, first + ASKED - 1 do ids[i] = "" end -- no record's
+    for _, row in ipairs(tx:rows(BY_IDS, unpack(ids, first, first + ASKED - 1))) do known[row.rid] = row end
   end
   return from_list, function(rid)
     if known[rid] == nil then known[rid] = tx:rows(LIGHT .. "rid = $1", rid)[1] or false end

@@ -42,32 +42,23 @@ local function count_before(list, time, through)
   return low
 end
 
--- Adds a record at the end of each list; a hidden record to none. Reading sorts a list: sorting many records at once
--- costs less than inserting each.
+-- Adds a record at its place in each list, behind those of its time; a hidden record to none.
 local function insert(self, record, ...)
   if record.hidden then return end
   for i = 1, select("#", ...) do
     local key = select(i, ...)
     local list = key and self.lists[key] or {}
-    local last = list[#list]
-    if key and last ~= record then
-      self.lists[key], list[#list + 1] = list, record
-      list.is_mixed = list.is_mixed or last and last.time > record.time
+    local place = count_before(list, record.time, true)
+    if key and list[place] ~= record then
+      self.lists[key] = list
+      table.insert(list, place + 1, record)
     end
   end
 end
 
 --- Returns the records of a key, in order, those of one time as they came.
 ---@return table[]
-function History:of(key)
-  local list = self.lists[key] or {}
-  if not list.is_mixed then return list end
-  local place = {}
-  for i, record in ipairs(list) do place[record] = i end
-  table.sort(list, function(a, b) return a.time < b.time or a.time == b.time and place[a] < place[b] end)
-  list.is_mixed = nil
-  return list
-end
+function History:of(key) return self.lists[key] or {} end
 
 --- Adds a record, and notes the id and the client's `own_id`.
 function History:add(record)

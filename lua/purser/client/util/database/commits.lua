@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+-- Numbers that grow with each commit, in a row for each process. A journal with a smaller number than the process
+-- remembers was put back, or lost commits.
+
+local core = require "purser.core"
+
+local M = {}
+
+local NUMBER = "%016d" -- leading zeros give texts the order of numbers
+
+-- Names the row of a process, another one for the child of a fork.
+local function name_process(self, tx)
+  local token, why = core.random_token(16)
+  if not token then tx:reject("no random name could be made: " .. tostring(why)) end
+  self.name, self.process, self.confirmed, self.tried = "process " .. token, core.process_id(), 0, 0
+end
+
+local OLDER = "the journal is older than it was: it lacks what this process wrote into it, as a copy that is put back "
+  .. "does; find out what was lost, then open it again (docs/write/journal.md)"
+
+-- Tells whether prune removed the row of a process, which was old then.
+local function was_pruned(self, tx)
+  local row = tx:rows "SELECT value FROM purser_meta WHERE name = 'pruned_before'"[1]
+  return row ~= nil and row.value > self.changed_at
+end
+
+-- Runs the counting statement, and ends a transaction on another session than the connection's. Returns the number of
+-- changed rows.
+local function change(tx, sql, ...)
+  local kind = tx.db.kind
+  local rows, changed = tx:rows(sql .. (kind.session and " RETURNING " .. kind.session or ""), ...)
+  if not kind.session then return changed end
+  if rows[1] and rows[1].session ~= tx.db.session then tx:reject(kind.POOLED) end
+  return #rows
+end
+
+--- Counts a commit as the transaction's last statement. A failed commit may have been made, so the process remembers
+-- the last certain commit. Ends the transaction when the journal lacks that commit.
+function M.count(self, tx)
+  if self.process ~= core.process_id() then name_process(self, tx) end
+  self.tried = self.tried + 1
+  self.time = ("%013d"):format(core.now_ms())
+  local changed = change(tx, [[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
+    AND generation >= $4]], NUMBER:format(self.tried), self.time, self.name, NUMBER:format(self.confirmed))
+  if changed == 1 then return end
+  if self.confirmed > 0 and not was_pruned(self, tx) then tx:reject(OLDER) end
+  change(tx, "INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, $3)", self.name,
+    NUMBER:format(self.tried), self.time)
+end
+
+return M

@@ -1,0 +1,190 @@
+-- SPDX-License-Identifier: MIT
+-- A connection through LuaDBI: statements that are prepared once, results that are read to the end, locked files, lost
+-- connections and forks.
+
+local core = require "purser.core"
+local postgresql = require "purser.client.util.database.postgresql"
+local schedule = require "purser.schedule"
+local sqlite = require "purser.client.util.database.sqlite"
+
+local Database = { __name = "purser.database" }
+Database.__index = Database
+
+local M = { Database = Database }
+
+local function load_driver(kind)
+  local ok, driver = pcall(require, "DBI")
+  if not ok then return nil, "LuaDBI is missing; install it (Debian: " .. kind.package .. ")" end
+  local loaded, why = pcall(require, "dbd." .. kind.driver:lower())
+  if not loaded then
+    return nil, ("LuaDBI's driver for %s is missing; install it (Debian: %s): %s"):format(kind.driver, kind.package,
+      tostring(why):match("^[^\n]*"))
+  end
+  return driver
+end
+
+-- Returns a message without LuaDBI's own words and places, on one line.
+local function plain(message)
+  if tostring(message):find('prepared statement "', 1, true) then return postgresql.POOLED end
+  return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
+    :gsub("^Error preparing statement handle: ", ""):gsub("^Error allocating statement handle: ", "")
+    :gsub("^Error executing statement parameters: ", "")
+    :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""):gsub("%s*\n%s*", " "))
+end
+
+-- The connections of parent processes. The child of a fork must neither use nor close the parent's connection, and
+-- keeps the connection without a finaliser.
+local of_parents = {}
+
+local function leave_to_parent(self)
+  for _, statement in pairs(self.statements or {}) do
+    debug.setmetatable(statement, nil)
+    of_parents[#of_parents + 1] = statement
+  end
+  debug.setmetatable(self.handle, nil)
+  of_parents[#of_parents + 1] = self.handle
+  self.handle, self.statements = nil, {}
+end
+
+--- Closes statements before the connection: SQLite closes no connection with open statements.
+function M.drop(self)
+  if self.handle and self.process ~= core.process_id() then leave_to_parent(self) end
+  for _, statement in pairs(self.statements or {}) do pcall(statement.close, statement) end
+  if self.handle then pcall(self.handle.close, self.handle) end
+  self.handle, self.statements = nil, {}
+end
+
+--- Opens a connection where there is none.
+function M.ensure(self)
+  if self.closed then return nil, "it is closed" end
+  if self.handle and self.process == core.process_id() then return true end
+  M.drop(self)
+  local driver, message = load_driver(self.kind)
+  if not driver then return nil, message end
+  local ok, handle
+  ok, handle, message = pcall(self.connect, driver)
+  if not ok then return nil, plain(handle) end
+  if not handle then return nil, plain(message) end
+  self.handle, self.statements, self.process = handle, {}, core.process_id()
+  handle:autocommit(true)
+  local greeted, why = pcall(self.kind.greet, self)
+  if greeted then return true end
+  M.drop(self)
+  return nil, plain(why)
+end
+
+local function statement_of(self, sql)
+  local statement = self.statements[sql]
+  if statement then return statement end
+  local message
+  statement, message = self.handle:prepare(sql)
+  if not statement then return nil, plain(message) end
+  self.statements[sql] = statement
+  return statement
+end
+
+-- Closes a failed statement, which may hold a lock and would fail again. Returns nil and the message.
+local function forget(self, sql, message)
+  local statement = self.statements[sql]
+  self.statements[sql] = nil
+  if statement then pcall(statement.close, statement) end
+  return nil, plain(message)
+end
+
+--- Tells whether a statement gives rows.
+function M.gives_rows(sql)
+  return sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)
+end
+
+-- Returns the error of a text with a zero byte, where both databases end a text; or nil.
+local function values_error(...)
+  local values = { ... }
+  for i = 1, select("#", ...) do
+    local value = values[i]
+    if type(value) == "string" and value:find("\0", 1, true) then
+      return ("a text to be kept holds a zero byte (%s...); leave it out"):format(value:match "^[^%c]*":sub(1, 40))
+    end
+  end
+end
+
+--- Runs a statement once. Returns as Database:rows does.
+function M.run(self, sql, ...)
+  local ok, message = M.ensure(self)
+  if not ok then return nil, message end
+  local statement
+  statement, message = statement_of(self, sql)
+  if not statement then return nil, message end
+  message = values_error(...)
+  if message then return nil, message end
+  local ran
+  ok, ran, message = pcall(statement.execute, statement, ...)
+  if not ok or not ran then return forget(self, sql, ok and message or ran) end
+  local rows = {}
+  if M.gives_rows(sql) then
+    ok, message = pcall(function()
+      for row in statement:rows(true) do rows[#rows + 1] = row end
+    end)
+    if not ok then return forget(self, sql, message) end
+  end
+  return rows, statement:affected()
+end
+
+-- Rests as the host does; where nginx forbids sleep, as in init_worker_by_lua, the thread rests.
+local function rest(sleep)
+  local slept, problem = schedule.protect(sleep, 5)
+  if slept then return end
+  if not tostring(problem):find("API disabled in the context of", 1, true) then error(problem, 0) end
+  core.sleep_ms(5)
+end
+
+--- Repeats an action on a locked file until `lock_timeout_ms` have passed, with the host's `sleep`: SQLite's own wait
+-- would stop the whole thread.
+function M.patiently(self, act, ...)
+  local rows, affected = act(self, ...)
+  if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end
+  local ends = core.monotonic_ms() + self.lock_timeout_ms
+  while not rows and tostring(affected):find("database is locked", 1, true) and core.monotonic_ms() < ends do
+    rest(self.sleep)
+    rows, affected = act(self, ...)
+  end
+  return rows, affected
+end
+
+--- Runs a statement with `$1`, `$2` ... in order. Returns the rows (maps of text) and the number of changed rows; or
+--- nil and a message. A server's connection that fails outside of a transaction is given up; a SELECT is tried once
+--- more.
+function Database:rows(sql, ...)
+  local rows, affected = M.patiently(self, M.run, sql, ...)
+  if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
+  M.drop(self)
+  if not sql:find "^%s*SELECT" then return nil, affected end
+  rows, affected = M.run(self, sql, ...)
+  if not rows then M.drop(self) end
+  return rows, affected
+end
+
+function Database:close()
+  M.drop(self)
+  self.closed = true
+end
+
+--- Locks a file, which is made if missing and stays empty, until this process ends. Returns a function that unlocks the
+--- file; false for a locked file; or nil and a message.
+---@param path string
+---@return (fun())|false|nil unlock, string|nil message
+function M.lock_file(path)
+  local driver, message = load_driver(sqlite)
+  if not driver then return nil, message end
+  local ok, handle, why = pcall(sqlite.connect, driver, { sqlite = path })
+  if not ok or not handle then return nil, plain(ok and why or handle) end
+  local lock = { statements = {}, handle = handle, process = core.process_id() }
+  handle:autocommit(true)
+  local locked
+  locked, why = M.run(lock, "BEGIN EXCLUSIVE")
+  if locked then return function() M.drop(lock) end end
+  M.drop(lock)
+  if why:find("database is locked", 1, true) then return false end
+  return nil, why
+end
+
+return M
