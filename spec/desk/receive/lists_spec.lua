@@ -25,4 +25,17 @@ describe("The list of deposits for a person", function()
     assert(world.receive:run { deadline_ms = 0 })
     assert.equal("credit bob 9", receive_world.events(world))
   end)
+
+  it("adds up while each credit is of the amount and coin that the service shows", function()
+    local world = receive_world.new()
+    assert(world.receive:begin { customers = world.customers })
+    world.deposit "9"
+    assert(world.receive:run { deadline_ms = HOUR })
+    local sum = world.receive:check()[1]
+    assert.same({ true, nil, "9", "9" }, { sum.adds_up, sum.odd, tostring(sum.received), tostring(sum.credited) })
+    assert(world.receive.store:rows "UPDATE purser_receive_deposit SET amount = '8'")
+    sum = world.receive:check()[1]
+    assert.is_false(sum.adds_up)
+    assert.matches("^dp_", sum.odd)
+  end)
 end)

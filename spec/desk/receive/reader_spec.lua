@@ -62,6 +62,16 @@ describe("A reading of deposits", function()
     assert.equal(144, depths[2] + depths[48] + depths[2160])
   end)
 
+  it("asks for the coin of its filter alone", function()
+    local world = receive_world.new()
+    local receive = world.open { coin = "BTC" }
+    assert(receive:begin { customers = world.customers })
+    world.deposit "6"
+    world.sim:advance(HOUR)
+    assert(receive:run { deadline_ms = 0 })
+    assert.equal("", receive_world.events(world))
+  end)
+
   it("finds and credits once whatever the clock of this machine says", function()
     local world, ahead = receive_world.new(), 0
     local receive = world.open { client = simulated.client(world.sim, world.account,
