@@ -102,7 +102,8 @@ describe("A broker's readings of deposits", function()
   local function new()
     local sim, broker = simulated.broker({ seed = 5 })
     local client = simulated.client(sim, broker, { rate_limit = false })
-    return sim, assert(purser.receive.open { sqlite = files.new_path(), client = client, sub_accounts = true })
+    return sim, assert(purser.receive.open { sqlite = files.new_path(), client = client, sub_accounts = true,
+      receivers = { shop = { deliver = function() return true end } } })
   end
 
   it("go three days back, and are not all as deep as that", function()

@@ -36,6 +36,17 @@ describe("plan_withdraw", function()
     assert.equal(1, received(sim, "wallet.withdraw"))
   end)
 
+  it("is none where the coins cannot be read, and has a problem with an amount of 0", function()
+    local sim, client = world()
+    local none = { coin = "USDT", network = "TRX", address = TRON, amount = "0" }
+    assert.matches("the amount 0 is not positive", assert(client.wallet:plan_withdraw(none)).problems[1])
+    none.max_age_ms = 0
+    sim:advance(1)
+    sim:fault { kind = "reject", operation = "wallet.coins", code = "700007", times = 9 }
+    local plan, err = client.wallet:plan_withdraw(none)
+    assert.same({ nil, "wallet.coins" }, { plan, err.operation })
+  end)
+
   it("names the network as each operation does", function()
     local _, client = world()
     for operation, name in pairs { ["wallet.withdraw"] = { netWork = "TRX" },
