@@ -5,6 +5,21 @@ local files = require "files"
 local looks = require "purser.desk.receive.look"
 local receive_world = require "receive_world"
 
+describe("A run", function()
+  after_each(files.remove_kept)
+
+  it("says before the first look that no place is kept, and of whom one is kept", function()
+    local world = receive_world.new()
+    local _, err = world.receive:run { deadline_ms = 0 }
+    assert.matches("run `purser receive begin` first", err.message, 1, true)
+    assert(world.receive:begin {})
+    _, err = world.receive:begin {}
+    assert.matches("kept already", err.message)
+    _, err = world.open({ coin = "BTC" }):run { deadline_ms = 0 }
+    assert.matches('of the filter "", and this is "BTC"', err.message, 1, true)
+  end)
+end)
+
 describe("A run without a receiver", function()
   after_each(files.remove_kept)
 
