@@ -90,6 +90,13 @@ describe("a fleet", function()
     assert.same({}, assert(fleet:apply()))
   end)
 
+  it("has a name, and methods that say how they are called", function()
+    local _, fleet = fleets.world()
+    assert.equal("purser.fleet (2 accounts)", tostring(fleet))
+    assert.equal("purser.fleet", getmetatable(fleet).__name)
+    assert.error_matches(function() fleet.plan() end, "call it with a colon: fleet:plan(...)", 1, true)
+  end)
+
   it("reports every problem of a declaration at once", function()
     local fleet, err = purser.fleet.new { client = recorder.new(), vault = 1, accounts = {
       { name = "short", note = "x", keys = { { note = "a#b", permissions = { "SPOT_FLY" } }, { nots = "x" } } },

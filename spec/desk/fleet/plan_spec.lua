@@ -51,10 +51,11 @@ describe("a fleet", function()
   it("is not planned from a list that has an account without a name", function()
     for group in pairs { sub_account = 1, broker = 1 } do
       local _, fleet = fleets.world { group = group }
-      fleet.client = stub_client.of { call = function() return { { note = "n" } } end, now = function() return NOW end }
+      fleet.client = stub_client.of { now = function() return NOW end,
+        call = function(_, _, params) return params.page == 1 and { { note = "n" } } or {} end }
       local plan, err = fleet:plan()
       assert.is_nil(plan)
-      assert.same({ "workflow", group .. ".list_sub_accounts" }, { err.kind, err.operation })
+      assert.same({ "decode", group .. ".list_sub_accounts" }, { err.kind, err.operation })
     end
   end)
 

@@ -75,6 +75,7 @@ describe("the balances of a fleet", function()
       asset = { "distribute", { name = "x", each = "1" } } } do
       local list, err = fleet[case[1]](fleet, case[2])
       assert.same({ nil, "argument", option }, { list, err.kind, err.option })
+      assert.equal(option == "name", err.hint:find("give the list a name", 1, true) ~= nil)
     end
   end)
 end)

@@ -68,6 +68,21 @@ describe("a vault in a file", function()
     vault:close()
   end)
 
+  it("asks the system to write each key to the disk before store returns", function()
+    local vault, sync_file, synced = assert(purser.vault.open(new_path())), core.sync_file, 0
+    finally(function() core.sync_file = sync_file end)
+    function core.sync_file(...)
+      synced = synced + 1
+      return sync_file(...)
+    end
+    vault.store(key "mx0key1")
+    assert.equal(1, synced)
+    function core.sync_file() return nil, "no space" end
+    assert.has_error(function() vault.store(key "mx0key2") end)
+    assert.is_false(vault.holds "mx0key2")
+    vault:close()
+  end)
+
   it("gives a key back as options of a client, its secret as an object", function()
     local vault = assert(purser.vault.open(new_path(), { base_url = "http://127.0.0.1:1" }))
     vault.store(key "mx0A")

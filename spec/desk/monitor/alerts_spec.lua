@@ -39,6 +39,14 @@ describe("what was told", function()
     assert.equal((event.id:gsub("_1$", "_2")), core.decode(lines[#lines]).id)
   end)
 
+  it("is kept where nothing was told", function()
+    local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, state = new_path() }))
+    for _ = 1, 3 do
+      local list, problems = told(alerts)
+      assert.same({ {}, {} }, { list, problems })
+    end
+  end)
+
   it("belongs to one account, whose file it is", function()
     local state = new_path()
     assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, state = state })):check()
@@ -62,5 +70,27 @@ describe("a source", function()
     assert.same({}, told(alerts))
     sim:disarm()
     assert.same({ "reading of networks: failed -> works" }, told(alerts))
+  end)
+end)
+
+describe("a call that was told of", function()
+  it("is settled when no list shows it any more, and not before", function()
+    local journal = assert(purser.journal.open { sqlite = new_path() })
+    client = monitored.client(world, { journal = journal })
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    local _, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "5" }
+    local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, journal = journal }))
+    world.closed = '"TRX"'
+    sim:advance(7200000)
+    local list, _, events = told(alerts)
+    assert.same({ "withdrawals of USDT/TRX: nil -> closed",
+      ("call %s attempt 1: nil -> stuck"):format(err.intent.id) }, list)
+    assert.equal("wallet.transfer is stuck since 2.0 hours", events[2].text)
+    assert.same({}, told(alerts))
+    assert(journal:recover(client))
+    assert.same({ ("call %s attempt 1: stuck -> settled"):format(err.intent.id) }, told(alerts))
+    assert.same({}, told(alerts))
+    journal:close()
   end)
 end)

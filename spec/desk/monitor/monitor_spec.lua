@@ -24,6 +24,10 @@ describe("options", function()
     end
   end)
 
+  it("are none of what counts a program's requests", function()
+    assert.matches("purser_waits_total 0", purser.monitor.metrics():text())
+  end)
+
   it("that need the live service's own operations say so", function()
     local document = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s",
       transport = sim:transport() })

@@ -65,6 +65,40 @@ describe("A record of a deposit", function()
     assert.equal("credit alice 5 USDT, credit alice 5 USDT", world.events())
   end)
 
+  it("is kept as it was shown last", function()
+    local function kept()
+      local row = assert(world.store:rows "SELECT * FROM purser_receive_deposit")[1]
+      return { row.coin, row.network, row.address, row.tx, row.amount, row.state, tonumber(row.time) }
+    end
+    local address = receive_readings.ADDRESS
+    world.show { { tx = "a", status = 4 } }
+    assert.same({ "USDT", "ETH", address, "a", "5", "4", T0 + HOUR }, kept())
+    world.show { { tx = "a", status = 6, coin = "USDT-X", network = "ERC20", address = address:upper(), amount = "4.9",
+      time = T0 + HOUR + 1000 } }
+    assert.same({ "USDT-X", "ERC20", address:upper(), "a", "4.9", "6", T0 + HOUR + 1000 }, kept())
+  end)
+
+  it("makes its event in the order of the deposits' ids", function()
+    local shown, last = {}, ""
+    for i = 1, 20 do shown[i] = { tx = "t" .. i } end
+    world.show(shown)
+    for _, row in ipairs(assert(world.store:rows "SELECT subject FROM purser_receive_event ORDER BY seq")) do
+      assert.is_true(last < row.subject)
+      last = row.subject
+    end
+  end)
+
+  it("without a transaction may be one of the same day that the reading did not ask for", function()
+    world.show { { tx = "a" } }
+    world.now = world.now + HOUR
+    local from = T0 + 2 * HOUR
+    assert.is_nil(world.read({ { tx = "b", time = from } }, from))
+    assert.equal("credit alice 5 USDT, credit alice 5 USDT", world.events())
+    local shown = { { tx = "", amount = "7", time = from }, { tx = "b", time = from } }
+    assert.equal(T0 + HOUR - DAY, world.read(shown, from))
+    assert.is_nil(world.read({ { tx = "", amount = "8", time = from + DAY + 1 } }, from + DAY))
+  end)
+
   it("takes the place of a pending one only when two readings lack that one", function()
     world.show { { tx = "a", status = 4 } }
     local dp = assert(world.store:rows "SELECT dp FROM purser_receive_deposit")[1].dp

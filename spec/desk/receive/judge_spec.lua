@@ -62,6 +62,20 @@ describe("A deposit in a state", function()
     assert.equal("credit alice 5 USDT", world.events())
   end)
 
+  it("that says neither yes nor no after the credit is seen, and is no other deposit", function()
+    world.show { { tx = "a" }, { tx = "b" } }
+    world.show { { tx = "a", status = 12 }, { tx = "b" } }
+    local dp = world.list()[1].deposit
+    local other = assert(world.store:rows("SELECT dp FROM purser_receive_deposit WHERE dp <> $1", dp))[1].dp
+    for _, verb in ipairs { "same", "give", "refuse" } do
+      local ok, err = pcall(world.settle, dp, verb, verb == "give" and "alice" or other)
+      assert.is_false(ok)
+      assert.matches("is credited.*; say seen$", err.message)
+    end
+    world.settle(dp, "seen")
+    assert.same({}, world.list())
+  end)
+
   it("that had succeeded before the place, and is taken back, is a person's", function()
     world.read({ { tx = "a", time = receive_readings.T0 - HOUR } }, nil, true)
     world.show { { tx = "a", time = receive_readings.T0 - HOUR, status = 8 } }

@@ -5,6 +5,39 @@ local files = require "files"
 local looks = require "purser.desk.receive.look"
 local receive_world = require "receive_world"
 
+describe("A run", function()
+  after_each(files.remove_kept)
+
+  it("says before the first look that no place is kept, and of whom one is kept", function()
+    local world = receive_world.new()
+    local _, err = world.receive:run { deadline_ms = 0 }
+    assert.matches("run `purser receive begin` first", err.message, 1, true)
+    assert(world.receive:begin {})
+    _, err = world.receive:begin {}
+    assert.matches("kept already", err.message)
+    _, err = world.open({ coin = "BTC" }):run { deadline_ms = 0 }
+    assert.matches('of the filter "", and this is "BTC"', err.message, 1, true)
+  end)
+end)
+
+describe("A run without a receiver", function()
+  after_each(files.remove_kept)
+
+  it("credits nobody: an event that nobody waits for would reach nobody", function()
+    local world = receive_world.new()
+    local receive = world.open { receivers = {} }
+    assert(receive:begin { customers = world.customers })
+    world.deposit "6"
+    world.sim:advance(3600000)
+    local ok, err = receive:run { deadline_ms = 0 }
+    assert.is_nil(ok)
+    assert.matches("no receiver has a name yet", err.message)
+    assert(world.receive:run { deadline_ms = 0 })
+    assert.equal("credit alice 6", receive_world.events(world))
+    assert(receive:run { deadline_ms = 0 }) -- the name is kept: what is credited waits for it
+  end)
+end)
+
 describe("The lease of a database of deposits", function()
   after_each(files.remove_kept)
 

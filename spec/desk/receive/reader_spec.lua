@@ -62,6 +62,16 @@ describe("A reading of deposits", function()
     assert.equal(144, depths[2] + depths[48] + depths[2160])
   end)
 
+  it("asks for the coin of its filter alone", function()
+    local world = receive_world.new()
+    local receive = world.open { coin = "BTC" }
+    assert(receive:begin { customers = world.customers })
+    world.deposit "6"
+    world.sim:advance(HOUR)
+    assert(receive:run { deadline_ms = 0 })
+    assert.equal("", receive_world.events(world))
+  end)
+
   it("finds and credits once whatever the clock of this machine says", function()
     local world, ahead = receive_world.new(), 0
     local receive = world.open { client = simulated.client(world.sim, world.account,
@@ -92,7 +102,8 @@ describe("A broker's readings of deposits", function()
   local function new()
     local sim, broker = simulated.broker({ seed = 5 })
     local client = simulated.client(sim, broker, { rate_limit = false })
-    return sim, assert(purser.receive.open { sqlite = files.new_path(), client = client, sub_accounts = true })
+    return sim, assert(purser.receive.open { sqlite = files.new_path(), client = client, sub_accounts = true,
+      receivers = { shop = { deliver = function() return true end } } })
   end
 
   it("go three days back, and are not all as deep as that", function()

@@ -23,17 +23,6 @@ describe("purser.receive", function()
     assert.same({}, world.receive:list())
     assert.is_true(world.receive:check()[1].adds_up)
   end)
-
-  it("says before the first look that no place is kept, and of whom one is kept", function()
-    local world = receive_world.new()
-    local _, err = world.receive:run { deadline_ms = 0 }
-    assert.matches("run `purser receive begin` first", err.message, 1, true)
-    assert(world.receive:begin {})
-    _, err = world.receive:begin {}
-    assert.matches("kept already", err.message)
-    _, err = world.open({ coin = "BTC" }):run { deadline_ms = 0 }
-    assert.matches('of the filter "", and this is "BTC"', err.message, 1, true)
-  end)
 end)
 
 describe("A preview of what a look would credit", function()

@@ -25,6 +25,17 @@ describe("A record of a deposit", function()
     assert.not_equal(face { txId = "" }, face { txId = "", insertTime = 1700000001000 })
   end)
 
+  it("is kept as JSON without what is no plain value", function()
+    assert.equal('{"coin":"USDT"}', records.raw { record = { coin = "USDT", list = { 1 } } })
+    assert.equal("{}", records.raw { record = { list = { 1 } } })
+    assert.equal("{}", records.raw { record = { amount = 0 / 0 } })
+  end)
+
+  it("without a time is as old as can be", function()
+    local record = { coin = "USDT", network = "TRX", amount = "5", status = 5 }
+    assert.equal(0, records.value(record, function(coin, network) return coin, network end).time)
+  end)
+
   it("is for a person where its amount or state is none", function()
     local function kind(fields)
       fields.status = fields.status or 5

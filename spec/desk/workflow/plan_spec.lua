@@ -36,6 +36,34 @@ describe("plan_withdraw", function()
     assert.equal(1, received(sim, "wallet.withdraw"))
   end)
 
+  it("is none where the coins cannot be read, and has a problem with an amount of 0", function()
+    local sim, client = world()
+    local none = { coin = "USDT", network = "TRX", address = TRON, amount = "0" }
+    assert.matches("the amount 0 is not positive", assert(client.wallet:plan_withdraw(none)).problems[1])
+    none.max_age_ms = 0
+    sim:advance(1)
+    sim:fault { kind = "reject", operation = "wallet.coins", code = "700007", times = 9 }
+    local plan, err = client.wallet:plan_withdraw(none)
+    assert.same({ nil, "wallet.coins" }, { plan, err.operation })
+  end)
+
+  it("names the network as each operation does", function()
+    local _, client = world()
+    for operation, name in pairs { ["wallet.withdraw"] = { netWork = "TRX" },
+      ["wallet.withdraw_legacy"] = { network = "Tron(TRC20)" }, ["broker.withdraw"] = { network = "Tron(TRC20)" } } do
+      local plan = assert(client.wallet:plan_withdraw({ coin = "USDT", network = "trc20", address = TRON,
+        amount = "20" }, operation))
+      assert.same({ name.netWork, name.network }, { plan.params.netWork, plan.params.network })
+    end
+    local both = { coin = "USDT", network = "TRX", netWork = "TRC20", address = TRON, amount = "20" }
+    assert.is_true(assert(client.wallet:plan_withdraw(both)).ok)
+    both.netWork = "ETH"
+    assert.same({ "network and netWork name two networks; give one" },
+      assert(client.wallet:plan_withdraw(both)).problems)
+    both.network = "NONE"
+    assert.matches("USDT has no network NONE", assert(client.wallet:plan_withdraw(both)).problems[1])
+  end)
+
   it("can ask for the fee inside the amount, and says what arrives", function()
     local sim, client = world()
     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = TRON, amount = "20",

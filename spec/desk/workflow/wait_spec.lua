@@ -123,6 +123,10 @@ describe("wait_transfer", function()
 
   it("waits for a transfer of the family by its clientTranId", function()
     local _, client = world { lag = 10000 }
+    for group in pairs { sub_account = 1, broker = 1, wallet = 1 } do
+      local value, err = client[group]:wait_transfer({ clientTranId = "x" }, { deadline = 1 })
+      assert.same({ nil, "deadline" }, { value, err.option })
+    end
     assert(client.sub_account:create_sub_account { subAccount = "traders01", note = "n" })
     local transfer = { toAccount = "traders01", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
       amount = "5", clientTranId = purser.client_id() }

@@ -19,7 +19,7 @@ local function verbs_of(row)
   if row.credited ~= "" then return { "seen" } end
   local verbs = {}
   if row.rival ~= "" then verbs[1] = "same " .. row.rival end
-  verbs[#verbs + 1] = "give " .. (row.rival_customer or "") .. ((row.rival_customer or "") == "" and "CUSTOMER" or "")
+  verbs[#verbs + 1] = "give " .. ((row.rival_customer or "") ~= "" and row.rival_customer or "CUSTOMER")
   verbs[#verbs + 1] = "refuse"
   return verbs
 end

@@ -64,6 +64,9 @@ function M.take_lease(self, params)
   end
   local taken, err = self.store:write(function(book)
     book.outbox:add(book, names_of(self.senders))
+    if not book:rows("SELECT name FROM purser_receive_receiver LIMIT 1")[1] then
+      return nil, "no receiver has a name yet, so nobody would get a credit; give one"
+    end
     return enter(self, book, params)
   end, self.token)
   if not taken then M.release(self) end

@@ -154,7 +154,7 @@ local function begin(client, operation, given, known, title)
   local all, read_at = coins.read(client, max_age_ms)
   if not all then return nil, read_at end
   local plan = setmetatable({ client = client, operation = operation, title = title(), problems = {}, warnings = {},
-    lines = {}, params = {}, made_at = read_at, max_age_ms = max_age_ms, ok = false, state = "new" }, Plan)
+    lines = {}, params = {}, made_at = read_at, max_age_ms = max_age_ms, state = "new" }, Plan)
   find_network(plan, all, given)
   return plan
 end

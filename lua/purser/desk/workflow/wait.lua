@@ -71,7 +71,7 @@ local function take_times(options, own)
   return times, rest
 end
 
--- Reads until `judge` says "done", "failed" or "unclear". `read` returns a value, or nil when there is none yet, or
+-- Reads until `judge` says "done" or "failed". `read` returns a value, or nil when there is none yet, or
 -- nil and an error; `judge(value)` returns its verdict and words. `progress` is called after each
 -- read that ends nothing.
 local function wait(client, times, what, read, judge, progress)
@@ -86,7 +86,6 @@ local function wait(client, times, what, read, judge, progress)
       value = now_value
       verdict, words = judge(value)
       if verdict == "done" then return value end
-      if verdict == "unclear" then return nil, failure("unknown", ("%s %s"):format(what, words), value) end
       if verdict == "failed" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
     end
     -- The first read may have set the client's clock right, so the time counts from there.
