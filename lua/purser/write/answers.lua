@@ -97,9 +97,6 @@ end
 
 --- Turns the result of a list into an error where nothing may be concluded from it. For the pipeline, which calls it
 --- with each response of a read that reconciling makes.
----@param row table
----@param response table
----@param value any
 ---@return any value, purser.Error|nil err
 function M.verify(row, response, value)
   local form = row.result
@@ -210,7 +207,6 @@ end
 --- Returns why the answer of a write call does not show that it was executed, though it carries a result: it shows what
 --- was not sent; or, of a call that moves funds, it is not whole or not of now, or has a word of another end. Nil where
 --- nothing does.
----@param row table
 ---@param params table    what was sent
 ---@param value any       the result
 ---@param response table|nil  its status, headers and body, where they are known

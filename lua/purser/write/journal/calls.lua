@@ -24,7 +24,6 @@ local M = {}
 ----------------------------------------------------------------------------------------------------- how a row is taken
 
 --- Adds a row, unless another has its id, its key, or its place in a queue. Returns whether it was added.
----@param tx table
 ---@param row table<string, string>  its columns; the others have their defaults
 ---@return boolean
 function M.insert(tx, row)
@@ -249,7 +248,6 @@ local MAX_DELAY_MS = 3 * 86400000 -- no payment is put off for longer
 ---@field message string|nil
 
 --- Returns the columns of what becomes of a payment.
----@param change purser.Stage
 ---@return table<string, string> columns
 function M.staged(tx, change)
   local set = { stage = change.stage, blocked = change.blocked and "yes" or "",

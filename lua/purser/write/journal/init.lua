@@ -11,7 +11,6 @@
 local accounts = require "purser.write.journal.accounts"
 local calls = require "purser.write.journal.calls"
 local facts = require "purser.write.journal.facts"
-local log = require "purser.write.journal.log"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
@@ -243,21 +242,48 @@ function Journal:recover(client, options)
   return reconciled
 end
 
+---@class purser.LogEntry
+---@field at integer         epoch ms, of this machine
+---@field who string         the program
+---@field tool string
+---@field reference string   of the payment; empty where the message names none
+---@field outcome string     "begun" until the message is answered
+
 --- Adds a message of a program to the log, before the message is obeyed: purser.agent does. Returns the entry's id; or
 --- nil and an error: then the message must not be obeyed.
 ---@param entry purser.LogEntry
 ---@return string|nil id, purser.Error|nil err
-function Journal:log(entry) return log.add(self, entry) end
+function Journal:log(entry)
+  local id, message = self.db:transaction(function(tx)
+    local token, why = core.random_token(24)
+    if not token then tx:reject(why) end
+    tx:rows("INSERT INTO purser_log (id, at, who, tool, reference, outcome) VALUES ($1, $2, $3, $4, $5, $6)", token,
+      time_text(entry.at), entry.who, entry.tool, entry.reference, entry.outcome)
+    return token
+  end)
+  if not id then return problem(tostring(message)) end
+  return id
+end
 
 --- Keeps how a message of the log ended.
 ---@param id string       of journal:log
 ---@param outcome string
 ---@return true|nil ok, string|nil message
-function Journal:end_log(id, outcome) return log.finish(self, id, outcome) end
+function Journal:end_log(id, outcome)
+  return self.db:transaction(function(tx)
+    tx:rows("UPDATE purser_log SET outcome = $1 WHERE id = $2", outcome, id)
+    return true
+  end)
+end
 
 --- Returns the log, oldest first; an empty list where no program ever wrote to the log.
 ---@return purser.LogEntry[]|nil entries, purser.Error|nil err
-function Journal:logged() return log.entries(self) end
+function Journal:logged()
+  local rows, message = self.db:rows "SELECT at, who, tool, reference, outcome FROM purser_log ORDER BY at, id"
+  if not rows then return problem(message) end
+  for _, row in ipairs(rows) do row.at = assert(tonumber(row.at)) end
+  return rows
+end
 
 --- Closes the connection. May be called again.
 function Journal:close()

@@ -102,6 +102,9 @@ local function create(tx)
   tx:rows [[CREATE TABLE purser_joins (name TEXT NOT NULL, account TEXT NOT NULL, person TEXT NOT NULL,
     at TEXT NOT NULL, PRIMARY KEY (name, account))]]
   tx:rows [[CREATE TABLE purser_needs (account TEXT NOT NULL, gate TEXT NOT NULL, PRIMARY KEY (account, gate))]]
+  -- messages that programs sent to whoever pays
+  tx:rows [[CREATE TABLE purser_log (id TEXT PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, tool TEXT NOT NULL,
+    reference TEXT NOT NULL, outcome TEXT NOT NULL)]]
   set(tx, "version", ("%d"):format(M.version))
   set(tx, "journal_id", id)
   return true
