@@ -8,7 +8,7 @@
 local budgets = {
   { "top", 1060, 7, 400 },
   { "client", 10180, 78, 415 },
-  { "write", 5400, 23, 505 },
+  { "write", 5260, 23, 501 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2755, 12, 366 },
   { "desk/books", 2620, 14, 324 },

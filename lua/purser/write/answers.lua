@@ -68,20 +68,13 @@ local function stranger(object, carriers, count)
   end
 end
 
--- Headers by which an answer is not whole, or not of now.
-local function odd_header(headers)
-  for _, name in ipairs { "content-range", "warning" } do
-    if headers[name] then return name end
-  end
-  local age = tonumber(headers.age)
-  return age and age > 0 and "age" or nil
-end
-
 -- Returns by what an answer is not whole, or not of now; nil where nothing says so.
 local function oddity(response)
   if response.status ~= 200 then return ("HTTP %d"):format(response.status) end
-  local header = odd_header(unwrap.headers(response.headers))
-  return header and ("the header `%s`"):format(header)
+  local headers = unwrap.headers(response.headers)
+  local name = headers["content-range"] and "content-range" or headers.warning and "warning"
+    or (tonumber(headers.age) or 0) > 0 and "age"
+  return name and ("the header `%s`"):format(name) or nil
 end
 
 -- Returns why nothing may be concluded from what an answer does not show; nil where that may be done.

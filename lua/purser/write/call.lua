@@ -107,10 +107,7 @@ function M.intent_of(client, row, values, opts)
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
----@field state purser.State
----@field row table
 ---@field info table|nil    the `info` of the call's options
----@field intent purser.Intent
 ---@field payment table|false  of a queue: payment:after(outcome, message, err) returns what becomes of it
 ---@field sent boolean      the transport has been called
 ---@field began integer     the machine's clock before it was sent, epoch ms
@@ -150,8 +147,6 @@ local function begin(client, row, values, opts, payment, key)
     hint = intents.lock_hint(tostring(problem)) }
 end
 
-local TAKEN = "it carries the id of a record that belongs to another call"
-
 local function not_its_own(row, why)
   return errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
     message = "the answer is not that of this call: " .. why }
@@ -162,7 +157,7 @@ end
 -- whose the record is.
 local function contested(client, row, intent, id, began)
   M.journal_of(client):contest(intent, tostring(id), began)
-  return not_its_own(row, TAKEN)
+  return not_its_own(row, "it carries the id of a record that belongs to another call")
 end
 
 local MIXED_UP_MS = 3600000 -- how old an answer may be that comes to another call
@@ -255,9 +250,6 @@ function WriteCall:send(request)
   return nil, err
 end
 
-local UNSENT = "nothing was sent: an error was raised before it could be"
-local LOST = "an error was raised after the request may have left, so its outcome is unknown"
-
 local function explain(lost, text, raised)
   lost.message = text .. ": " .. tostring(raised)
 end
@@ -272,7 +264,8 @@ local function after_raising(call, raised)
     value = nil
   else
     local may_have_left = call.sent or call.process ~= core.process_id()
-    local text = may_have_left and LOST or UNSENT
+    local text = may_have_left and "an error was raised after the request may have left, so its outcome is unknown"
+      or "nothing was sent: an error was raised before it could be"
     lost.message = text
     if not may_have_left then
       lost.outcome, lost.phase, lost.retryable, lost.advice, lost.intent = "not_sent", "send", true, nil, nil
@@ -383,10 +376,8 @@ end
 
 ---@class purser.reconcile.Service
 ---@field journal table                  of the client: in a database, or in memory
----@field account string
 ---@field host string                    no other shows anything of what was sent to it
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
----@field recv_window integer
 ---@field signer string                  a digest of the API key by which the histories are read
 local Service = {}
 Service.__index = Service

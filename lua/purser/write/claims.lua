@@ -9,7 +9,6 @@ local intents = require "purser.write.intent"
 local M = {}
 
 ---@class purser.evidence.Claims
----@field journal table
 local Claims = {}
 Claims.__index = Claims
 

@@ -34,7 +34,6 @@ end
 
 --- Finds a call by the id that it carries; where the service does not show that, by content.
 M.match = by_id_first(match.find)
-
 M.client_id = M.match
 
 ---------------------------------------------------------------------------------------------------------------- a name

@@ -29,20 +29,9 @@ local sub, upper = string.sub, string.upper
 ---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
 
-local made_by, prefix, count = false, nil, 0
-
---- Returns an id that no other call has: a random text of this process, and a number; or nil and a message.
+--- Returns an id that no other call has; or nil and a message.
 ---@return string|nil id, string|nil message
-function M.new_id()
-  local process = core.process_id()
-  if made_by ~= process then
-    local made, message = core.random_token(20)
-    if not made then return nil, message end
-    made_by, prefix = process, made
-  end
-  count = count + 1
-  return format("%s%d", prefix, count) -- the text is of one length
-end
+function M.new_id() return core.random_token(24) end
 
 --- Returns the intent of a call with these checked values. Passwords are not kept.
 ---@param values table<string, any>
@@ -165,9 +154,6 @@ function M.own_key(row, params)
   local id = row.reconcile.generated_id and params[row.reconcile.client_id]
   return id and { name = id, content = M.content(row, params) } or nil
 end
-
---- The reason of a call that was not executed though a record agrees with it: the record is that of an equal call.
-M.OVER = "it was found before that it was not executed, and an equal call was sent"
 
 --- The states of calls that certainly made no record: such a call may be sent again with its key.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }

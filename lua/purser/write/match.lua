@@ -48,13 +48,11 @@ local function wait(question, why, candidates, ends)
   question.waits, question.newer_than, question.wait_ends = true, question.shown.began, ends
 end
 
-local SUCCESS = "SUCCESS"
-
 -- Returns "failed" where the service kept a record as failed, "open" where its state is no end, and nil otherwise. A
 -- withdrawal was accepted, whatever its state.
 local function state_of(question, record)
   local failed = question.reconcile.failed_status
-  if failed == nil or record.status == SUCCESS or answers.is_blank(record.status) then return nil end
+  if failed == nil or record.status == "SUCCESS" or answers.is_blank(record.status) then return nil end
   return record.status == failed and "failed" or "open"
 end
 

@@ -185,19 +185,13 @@ M.INCOMPLETE_READINGS = 3
 
 --- Makes readings for calls that are looked for as of one time (epoch ms, the client's clock), when all their records
 --- must be visible; without it for calls that are sent, lost and looked for while a program runs.
+---@param first integer|nil  from when on the histories are read. Default: that time
+---@param store { load: (fun(key: string): table|nil), save: fun(key: string, reading: table) }|nil  readings that are
+--- kept answer whatever is asked later: whoever asks knows of all that was made since
 ---@return purser.evidence.Readings
-function M.share(as_of)
-  return setmetatable({ as_of = as_of, first = as_of, by_question = {}, spelled = {} }, Readings)
-end
-
---- Makes readings that are kept, and answer whatever is asked later: whoever asks knows of all that was made since.
----@param first integer  from when on the histories are read
----@param store { load: (fun(key: string): table|nil), save: fun(key: string, reading: table) }
----@return purser.evidence.Readings
-function M.keep(as_of, first, store)
-  local self = M.share(as_of)
-  self.first, self.store = first, store
-  return self
+function M.share(as_of, first, store)
+  return setmetatable({ as_of = as_of, first = first or as_of, store = store, by_question = {}, spelled = {} },
+    Readings)
 end
 
 --- Makes the readings begin early enough for a call that was sent then.
@@ -248,13 +242,6 @@ local function shared_window(self, question, first, last, how)
   return math.min(first, earliest), math.max(last, latest + question.skew_ms + more)
 end
 
--- The error of a reading that is given up.
-local function over_budget(row)
-  local why = ("the history takes more than %d requests"):format(MOST_REQUESTS)
-  return errors.new { kind = "workflow", outcome = "unknown", operation = row.full_name, message = why,
-    details = { crowded = why } }
-end
-
 local function read(reading, question, row, asked, first, last, parts)
   local service = question.service
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
@@ -262,8 +249,10 @@ local function read(reading, question, row, asked, first, last, parts)
   local function run(...)
     count = count + 1
     reading.is_over = count > MOST_REQUESTS and not parts -- what is kept is read once, however long
-    if reading.is_over then return nil, over_budget(row) end
-    return service:read(...)
+    if not reading.is_over then return service:read(...) end
+    local why = ("the history takes more than %d requests"):format(MOST_REQUESTS)
+    return nil, errors.new { kind = "workflow", outcome = "unknown", operation = row.full_name, message = why,
+      details = { crowded = why } }
   end
   local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member, parts)
   reading.records, reading.err, reading.incomplete = records, err, why

@@ -269,7 +269,9 @@ local function keep(question, answer)
   if not verdict then return nil, intents.journal_error("unknown", message) end
   if verdict.is_taken then return nil end
   -- the same may have been sent again since then, and the record be of that call
-  if verdict.is_over then return { outcome = "not_done", reason = intents.OVER } end
+  if verdict.is_over then
+    return { outcome = "not_done", reason = "it was found before that it was not executed, and an equal call was sent" }
+  end
   return verdict.done_before and { outcome = "done", record = verdict.record, reason = "its answer is in the journal" }
     or answer
 end
@@ -326,12 +328,10 @@ local function identified(service, row, intent, is_payment)
     return nil, errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
       "give the one of journal:entries()")
   end
-  local copy = {}
-  for name, value in pairs(intent) do copy[name] = value end
-  copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
-  copy.recv_window, copy.host, copy.signer = known.recv_window, known.intent.host, known.signer
-  copy.earlier = known.earlier
-  return copy
+  intent.id, intent.attempt, intent.sent_at = known.id, known.intent.attempt, known.sent_at
+  intent.recv_window, intent.host, intent.signer = known.recv_window, known.intent.host, known.signer
+  intent.earlier = known.earlier
+  return intent
 end
 
 --- Reconciles an error of unknown outcome, or an intent. Users call client:reconcile.
@@ -344,9 +344,8 @@ function M.reconcile(service, unreconciled, options, window)
   if errors.is(unreconciled) and unreconciled.outcome ~= "unknown" then
     return { outcome = "not_done", reason = unreconciled.message }
   end
-  local row, intent = take(service, unreconciled)
+  local row, intent, problem = take(service, unreconciled)
   if not row then return nil, intent end
-  local problem
   if not window or (intent.attempt or 0) > 1 then intent, problem = identified(service, row, intent, window) end
   if not intent then return nil, problem end
   if intent.host and intent.host ~= service.host then

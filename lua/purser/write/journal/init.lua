@@ -180,9 +180,8 @@ end
 ---@param options { before: integer }  epoch ms
 ---@return { intents: integer, payments: integer }|nil counts, purser.Error|nil err
 function Journal:prune(options)
-  local wrong, name, hint = schema.check_prune(options)
-  if wrong then return nil, errors.option("journal:prune: " .. wrong, name, hint) end
-  local counts, message = schema.prune(self.db, options.before)
+  local counts, message, name, hint = schema.prune(self.db, options)
+  if name then return nil, errors.option("journal:prune: " .. message, name, hint) end
   if not counts then return problem(message) end
   return counts
 end
@@ -336,8 +335,12 @@ local function name_of(options)
   return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
 end
 
--- Connects to the database of a journal. Returns it; or nil and an error.
-local function connect(options)
+-- Connects to the database of a journal. Returns it; false where `is_look` makes no file that is missing; or nil and an
+-- error.
+local function connect(options, is_look)
+  local wrong, advice, option = error_of(options)
+  if wrong then return nil, errors.config(wrong, advice, option) end
+  if is_look and options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
   local db, message, hint = database.open(options)
   if db then return db end
   local what, cure = message:match "^(.*); (.-)$"
@@ -350,14 +353,8 @@ end
 ---@param options purser.JournalOptions
 ---@return boolean|nil is_there, purser.Error|nil err
 function M.exists(options)
-  local wrong, hint, option = error_of(options)
-  if wrong then return nil, errors.config(wrong, hint, option) end
-  if options.sqlite then
-    local _, _, is_missing = core.file_mode(options.sqlite)
-    if is_missing == true then return false end
-  end
-  local db, err = connect(options)
-  if not db then return nil, err end
+  local db, err = connect(options, true)
+  if not db then return db, err end
   local is_there, message = schema.is_prepared(db)
   db:close()
   if is_there == nil then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
@@ -370,8 +367,6 @@ end
 ---@param options purser.JournalOptions
 ---@return purser.Journal|nil journal, purser.Error|nil err
 function M.open(options)
-  local wrong, hint, option = error_of(options)
-  if wrong then return nil, errors.config(wrong, hint, option) end
   local db, err = connect(options)
   if not db then return nil, err end
   local ok, message = schema.prepare(db)
