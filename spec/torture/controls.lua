@@ -68,8 +68,8 @@ M["the record of an equal call passes for the payment's"] = {
 M["a lease that was lost is not noticed"] = {
   seed = 7,
   changed = { { "purser.write.journal.calls",
-    [[set, " AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where,
-    ("%d"):format(known.attempt), ...)]], 'set)' } },
+    [["id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
+    ("%d"):format(known.attempt), ...)]], '"id = ?", known.id)' } },
 }
 
 M["accounts share a queue"] = {

@@ -32,12 +32,13 @@ Journal.__index = Journal
 ---@class purser.modules.journal
 local M = {}
 
--- Calls, reconciling and queues ask a journal by these; memory.lua has the same methods.
+-- Calls, reconciling and queues ask a journal by these, behind its public methods; memory.lua has the same.
+local asked = { call_of = facts.call_of_intent, identify = accounts.identify, is_joined = accounts.is_joined }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
-  Journal[name] = calls[name] or facts[name]
+  asked[name] = calls[name] or facts[name]
 end
-Journal.call_of, Journal.identify, Journal.is_joined = facts.call_of_intent, accounts.identify, accounts.is_joined
+setmetatable(Journal, { __index = asked })
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
 --- sums go on counting the call. Refused while the service may take the request yet, and against an answer or an id.
