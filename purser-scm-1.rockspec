@@ -378,7 +378,6 @@ build = {
     ["purser.write.journal.calls"] = "lua/purser/write/journal/calls.lua",
     ["purser.write.journal.facts"] = "lua/purser/write/journal/facts.lua",
     ["purser.write.journal"] = "lua/purser/write/journal/init.lua",
-    ["purser.write.journal.log"] = "lua/purser/write/journal/log.lua",
     ["purser.write.journal.memory"] = "lua/purser/write/journal/memory.lua",
     ["purser.write.journal.schema"] = "lua/purser/write/journal/schema.lua",
     ["purser.write.journal.words"] = "lua/purser/write/journal/words.lua",

@@ -395,3 +395,32 @@ describe("a pooler", function()
     end
   end)
 end)
+
+describe("attempts of a call", function()
+  it("are kept with each end that another one replaced, and read with the call", function()
+    local journal, sim = open(), purser.sim.new { seed = 70 }
+    local account = assert(sim:account { name = "repeats", balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = journal, account = "repeats", rate_limit = false })
+    local function move()
+      return client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "1" }, { key = "twice" })
+    end
+    sim:fault { kind = "reset", operation = "wallet.transfer" }
+    local _, lost = move()
+    assert.equal("unknown", lost.outcome, tostring(lost))
+    local id = assert(journal:entries { key = "twice" })[1].intent.id
+    sim:advance(60000)
+    assert(journal:settle(id, { outcome = "not_done", by = "alice", now = sim:now() }))
+    assert(move())
+    local kept = assert(journal.db:rows("SELECT number, state FROM purser_attempts WHERE call = $1 ORDER BY state", id))
+    assert.same({ { number = "1", state = "not_done" }, { number = "1", state = "unknown" } }, kept)
+    local call = assert(journal:call_of { id = id })
+    assert.same({ "done", 2, 1 }, { call.state, call.intent.attempt, #call.earlier })
+    local ok, err = journal:settle(id, { outcome = "done", by = "alice", record_id = "r", now = sim:now() })
+    assert.is_nil(ok)
+    assert.matches("its answer or its id", err.message)
+    journal:close()
+  end)
+end)

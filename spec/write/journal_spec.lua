@@ -315,6 +315,19 @@ describe("when the end cannot be written", function()
     assert.equal(result.tranId, assert(journal:recover(client))[1].answer.record.tranId)
   end)
 
+  it("nor read whose record the answer names, nothing is concluded from the answer", function()
+    local rows, info = journal.db.rows, {}
+    function journal.db:rows(sql, ...)
+      if sql:find("record_id IN", 1, true) then return nil, "disk I/O error" end
+      return rows(self, sql, ...)
+    end
+    local result = assert(client.broker:transfer(move, { info = info }))
+    assert.equal("disk I/O error", info.journal_error)
+    journal.db.rows = nil
+    assert.equal("open", assert(journal:entries())[1].state)
+    assert.equal(result.tranId, assert(journal:recover(client))[1].answer.record.tranId)
+  end)
+
   it("its answer is that call's all the same, and no other's that is handed it", function()
     local inner, db, first = sim:transport(), journal.db, nil
     local mixing = client_with { transport = { send = function(_, request)

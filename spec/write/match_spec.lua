@@ -268,3 +268,16 @@ describe("a history without an end", function()
     assert.is_true(service.reads <= 1300) -- F8
   end)
 end)
+
+describe("the reasons of undecided answers", function()
+  it("are those that the page lists", function()
+    local page = assert(io.open "docs/write/outcomes.md"):read "*a"
+    local listed = page:match "begins with a word:\n\n|[^\n]*\n|[^\n]*\n(.*)$"
+    local reasons = copy_of(require("purser.write.match").reasons, {})
+    for word in listed:gmatch "| `([%l ]+)` |" do
+      assert.is_string(reasons[word], word)
+      reasons[word] = nil
+    end
+    assert.is_nil(next(reasons))
+  end)
+end)

@@ -61,7 +61,7 @@ describe("a batch of converted coins", function()
     local answer = with(nil, { batch "BTC", batch "ETH" })
     assert.equal("undecided", answer.outcome)
     assert.equal(2, #answer.candidates)
-    assert.matches("more than one batch", answer.reason)
+    assert.matches("^many: ", answer.reason)
   end)
 
   it("is another call's where it holds a coin that was not asked for, in whatever case", function()
@@ -76,7 +76,7 @@ describe("a batch of converted coins", function()
     local answer = with(nil, { far })
     assert.equal("undecided", answer.outcome)
     assert.same({ far }, answer.candidates)
-    assert.matches("some hours from the call", answer.reason)
+    assert.matches("^times: ", answer.reason)
     far.convertTime = NOW + 8 * HOUR + 400000
     assert.equal("not_done", with(nil, { far }).outcome)
   end)
@@ -138,7 +138,7 @@ describe("a conversion that no batch shows", function()
     for _, coins in ipairs { {}, { { asset = "DOGE" } }, { { asset = "BTC", code = "30000" } } } do
       local answer = with_coins(coins)
       assert.equal("undecided", answer.outcome)
-      assert.matches("none of the coins can be converted any more", answer.reason)
+      assert.matches("^state: ", answer.reason)
     end
   end)
 

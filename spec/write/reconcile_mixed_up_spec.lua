@@ -57,7 +57,7 @@ local ways = {
   ["before it is sent"] = function()
     local store = { load = function() end, save = function() end }
     return { since = NOW - 20 * DAY, to = NOW + 60000, is_planned = true,
-      readings = reading.keep(NOW + 60000, NOW - 20 * DAY, store) }
+      readings = reading.share(NOW + 60000, NOW - 20 * DAY, store) }
   end,
 }
 

@@ -68,20 +68,13 @@ local function stranger(object, carriers, count)
   end
 end
 
--- Headers by which an answer is not whole, or not of now.
-local function odd_header(headers)
-  for _, name in ipairs { "content-range", "warning" } do
-    if headers[name] then return name end
-  end
-  local age = tonumber(headers.age)
-  return age and age > 0 and "age" or nil
-end
-
 -- Returns by what an answer is not whole, or not of now; nil where nothing says so.
 local function oddity(response)
   if response.status ~= 200 then return ("HTTP %d"):format(response.status) end
-  local header = odd_header(unwrap.headers(response.headers))
-  return header and ("the header `%s`"):format(header)
+  local headers = unwrap.headers(response.headers)
+  local name = headers["content-range"] and "content-range" or headers.warning and "warning"
+    or (tonumber(headers.age) or 0) > 0 and "age"
+  return name and ("the header `%s`"):format(name) or nil
 end
 
 -- Returns why nothing may be concluded from what an answer does not show; nil where that may be done.
@@ -97,9 +90,6 @@ end
 
 --- Turns the result of a list into an error where nothing may be concluded from it. For the pipeline, which calls it
 --- with each response of a read that reconciling makes.
----@param row table
----@param response table
----@param value any
 ---@return any value, purser.Error|nil err
 function M.verify(row, response, value)
   local form = row.result
@@ -210,7 +200,6 @@ end
 --- Returns why the answer of a write call does not show that it was executed, though it carries a result: it shows what
 --- was not sent; or, of a call that moves funds, it is not whole or not of now, or has a word of another end. Nil where
 --- nothing does.
----@param row table
 ---@param params table    what was sent
 ---@param value any       the result
 ---@param response table|nil  its status, headers and body, where they are known

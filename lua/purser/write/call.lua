@@ -42,7 +42,6 @@ assert(operations.list)
 local M = {}
 
 --- Returns the journal of a client: the one that it was given, or one in memory.
----@param client purser.State
 function M.journal_of(client)
   client._memory = client._memory or not client._journal and memory.of(client._transport, client._origin)
   return client._journal or client._memory
@@ -60,7 +59,6 @@ local function id_of_key(client, row, key)
 end
 
 --- Returns the name that the account of a client has where it was given none: it is that of its API key.
----@param client purser.State
 ---@return string
 function M.unnamed(client)
   if not client._api_key and client._credentials then pipeline.refresh_credentials(client) end
@@ -109,16 +107,14 @@ function M.intent_of(client, row, values, opts)
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
----@field state purser.State
----@field row table
 ---@field info table|nil    the `info` of the call's options
----@field intent purser.Intent
 ---@field payment table|false  of a queue: payment:after(outcome, message, err) returns what becomes of it
 ---@field sent boolean      the transport has been called
 ---@field began integer     the machine's clock before it was sent, epoch ms
 ---@field process integer   the one that sends it: a child that is forked off by a hook must not
 ---@field value any         the result, false while there is none
 ---@field err purser.Error|false
+---@field unread string|false  why nothing shows whose record its answer names
 ---@field kept boolean      its end has been written
 ---@field watch table|false  calls the hook `after`, where there are hooks
 ---@field lost purser.Error the error of a call whose end is not known
@@ -134,7 +130,7 @@ local function begin(client, row, values, opts, payment, key)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", advice = intents.advice(row, values), intent = intent }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = intent, payment = payment or false,
-    sent = false, value = false, err = false, kept = false, watch = false, lost = lost,
+    sent = false, value = false, err = false, unread = false, kept = false, watch = false, lost = lost,
     began = core.now_ms(), process = core.process_id() }, WriteCall)
   client._accounts = client._accounts or {}
   client._accounts[intent.account] = true
@@ -151,8 +147,6 @@ local function begin(client, row, values, opts, payment, key)
     hint = intents.lock_hint(tostring(problem)) }
 end
 
-local TAKEN = "it carries the id of a record that belongs to another call"
-
 local function not_its_own(row, why)
   return errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
     message = "the answer is not that of this call: " .. why }
@@ -163,32 +157,37 @@ end
 -- whose the record is.
 local function contested(client, row, intent, id, began)
   M.journal_of(client):contest(intent, tostring(id), began)
-  return not_its_own(row, TAKEN)
+  return not_its_own(row, "it carries the id of a record that belongs to another call")
 end
 
 local MIXED_UP_MS = 3600000 -- how old an answer may be that comes to another call
 
--- Returns whether an answer names a record that another call made a while ago, whatever list shows it.
+-- Returns whether an answer names a record that another call made a while ago, whatever list shows it; or nil and a
+-- message.
 local function is_mixed_up(client, row, intent, id)
-  local owners = id and intents.makes_in(row) ~= "" and M.journal_of(client):owners("record_id", intent.account, { id })
-  local owner = owners and owners[tostring(id)] or nil
-  return owner ~= nil and owner.id ~= intent.id and owner.sent_at >= intent.sent_at - MIXED_UP_MS
+  if not id or intents.makes_in(row) == "" then return false end
+  local owners, message = M.journal_of(client):owners("record_id", intent.account, { id })
+  local owner = owners and owners[tostring(id)]
+  if not owner then return owners and false, message end
+  return owner.id ~= intent.id and owner.sent_at >= intent.sent_at - MIXED_UP_MS
 end
 
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
--- transport that mixes answers up, or of a proxy.
+-- transport that mixes answers up, or of a proxy. Where the journal cannot say so the third result is its message: the
+-- answer is returned, and proves nothing.
 local function believe(client, row, intent, began, value, err, response)
   if not value then return value, err end
   local why = answers.doubt_of_result(row, intent.params, value, response)
   if why then return nil, not_its_own(row, why) end
   local id = intents.id_of(value)
-  if is_mixed_up(client, row, intent, id) then return nil, contested(client, row, intent, id, began) end
-  return value
+  local is_anothers, unread = is_mixed_up(client, row, intent, id)
+  if is_anothers then return nil, contested(client, row, intent, id, began) end
+  return value, nil, unread
 end
 
 --- Judges the response of a call, and notes what it says.
 function WriteCall:verify(value, err, response)
-  value, err = believe(self.state, self.row, self.intent, self.began, value, err, response)
+  value, err, self.unread = believe(self.state, self.row, self.intent, self.began, value, err, response)
   self.value, self.err = value, err
   return value, err
 end
@@ -204,7 +203,9 @@ function M.believe_prepared(client, row, intent, value, err)
   local journal = M.journal_of(client)
   local known = journal:call_of(sent)
   sent.id = sent.id or known and known.id or intents.new_id()
-  value, err = believe(client, row, sent, NEVER, value, err)
+  local unread
+  value, err, unread = believe(client, row, sent, NEVER, value, err)
+  if unread then return value, err end
   intents.doubt_rejection(row, sent, err)
   local is_known = known or journal:begin(sent, row, nil, intents.own_key(row, sent.params)) or journal:begin(sent, row)
   if is_known and journal:finish(sent, value, err) == false then
@@ -216,8 +217,11 @@ end
 -- Writes how it ended. Returns false where its record was given to another call while it was under way.
 local function write_end(self, value, err)
   local outcome, payment = err and err.outcome or "done", self.payment
-  local ok, problem = M.journal_of(self.state):finish(self.intent, value, err,
-    payment and payment:after(outcome, err and err.message or "", err))
+  local ok, problem = nil, value and self.unread
+  if not problem then
+    ok, problem = M.journal_of(self.state):finish(self.intent, value, err,
+      payment and payment:after(outcome, err and err.message or "", err))
+  end
   if ok == nil and self.info then self.info.journal_error = problem end
   self.kept = ok ~= false
   return ok
@@ -246,9 +250,6 @@ function WriteCall:send(request)
   return nil, err
 end
 
-local UNSENT = "nothing was sent: an error was raised before it could be"
-local LOST = "an error was raised after the request may have left, so its outcome is unknown"
-
 local function explain(lost, text, raised)
   lost.message = text .. ": " .. tostring(raised)
 end
@@ -263,7 +264,8 @@ local function after_raising(call, raised)
     value = nil
   else
     local may_have_left = call.sent or call.process ~= core.process_id()
-    local text = may_have_left and LOST or UNSENT
+    local text = may_have_left and "an error was raised after the request may have left, so its outcome is unknown"
+      or "nothing was sent: an error was raised before it could be"
     lost.message = text
     if not may_have_left then
       lost.outcome, lost.phase, lost.retryable, lost.advice, lost.intent = "not_sent", "send", true, nil, nil
@@ -325,7 +327,6 @@ end
 
 --- Signs a write call that another program is to send, and records it as a call that is sent here: its key is used, and
 --- the same gates are asked. A client without a journal records nothing. Returns the request; or nil and an error.
----@param client purser.State
 ---@return table|nil request, purser.Error|nil err
 function M.prepare(client, row, params, opts)
   if client._journal then
@@ -360,7 +361,6 @@ end
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
 --- for want of memory, it ends with a result or an error that reports its outcome. (In a coroutine on Lua 5.1 that is
 --- no task of purser.schedule it is raised all the same.)
----@param client purser.State
 ---@param payment table|nil  the payment of purser.payouts that it belongs to
 ---@return any result, purser.Error|nil err, purser.Call|nil known  nil, nil and the call that has the key already
 function M.run(client, row, params, opts, payment)
@@ -376,15 +376,12 @@ end
 
 ---@class purser.reconcile.Service
 ---@field journal table                  of the client: in a database, or in memory
----@field account string
 ---@field host string                    no other shows anything of what was sent to it
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
----@field recv_window integer
 ---@field signer string                  a digest of the API key by which the histories are read
 local Service = {}
 Service.__index = Service
 
----@param client purser.State
 ---@param readings table|nil  what several calls that are reconciled share: see reading.lua
 ---@return purser.reconcile.Service
 function M.service_of(client, readings)

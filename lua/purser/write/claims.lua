@@ -1,30 +1,18 @@
 -- SPDX-License-Identifier: MIT
 -- Whose a record is. It belongs to the call whose answer named it, or whose id it shows; a call that was found by its
 -- content has taken its record. The rest are unclaimed.
---
--- A journal, in memory or in a database, is asked for
---   owners("record_id", account, ids, operations)      record id -> the call that has it
---   owners("key", account, ids, operations)            id -> the call, sent or planned, that carries it
---   open_calls(account, operations, first, last)       calls without a known end that may have made a record then
---   made_calls(account, operations, first, last)       calls whose records must be in a history from there to there
---   forgotten                                          until when calls were sent that it may have forgotten
--- Each returns nil and a message where it cannot be read. A call is a table { id =, operation =, params =, sent_at =,
--- recv_window =, signer =, state =, record_id =, answered =, earlier = the attempts before the latest }. To end a
--- call with a record that another call owns must fail.
+-- A journal, in memory or in a database, is asked by owners, open_calls and made_calls of journal/facts.lua; its member
+-- `forgotten` is until when calls were sent that the journal may have forgotten.
 
 local intents = require "purser.write.intent"
 
 local M = {}
 
 ---@class purser.evidence.Claims
----@field journal table
 local Claims = {}
 Claims.__index = Claims
 
 --- Makes what is known of the records of the call's history.
----@param service purser.reconcile.Service
----@param row table
----@param intent purser.Intent
 ---@return purser.evidence.Claims
 function M.new(service, row, intent)
   return setmetatable({ journal = service.journal, row = row, intent = intent,
@@ -84,8 +72,6 @@ function Claims:owners(records)
 end
 
 --- Returns other calls without a known end that can have made a record between two times; or nil and an error.
----@param first integer
----@param last integer
 ---@param later integer  by how much a record's time may lie after the time until which its call was accepted
 function Claims:open_calls(first, last, later)
   local calls, message = self.journal:open_calls(self.account, self.operations, first - later, last)

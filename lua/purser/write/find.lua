@@ -27,16 +27,13 @@ local function by_id_first(once)
   end
 end
 
-local MISNAMED = "differs: the service shows a record whose name may be the one that was sent"
-
 -- Returns what is said where records may be the call's, and none certainly is.
-local function nothing_but(question, candidates, reason)
-  return question.late and candidates[1] and undecided(candidates, reason) or nil
+local function nothing_but(question, candidates, why)
+  return question.late and candidates[1] and undecided(candidates, why) or nil
 end
 
 --- Finds a call by the id that it carries; where the service does not show that, by content.
 M.match = by_id_first(match.find)
-
 M.client_id = M.match
 
 ---------------------------------------------------------------------------------------------------------------- a name
@@ -65,9 +62,6 @@ local function named(question, how, first, last)
   return reading.with_id(question.union, name, requested), similar
 end
 
-local HELD = "times: the service shows the name, and nothing proves by its times whether this call took it"
-local AT_ANOTHER_TIME = "times: the service shows it some hours from the call, and nothing proves its times"
-
 local SHIFTED_MS = 14 * 3600000 -- by how much
 local QUARTER_MS = 900000 -- by whole quarters of an hour time zones differ
 
@@ -93,13 +87,13 @@ M.name = by_id_first(function(question, how)
     local answer = judge_holder(question, record)
     if answer then return answer end
   end
-  if holders[1] then return nothing_but(question, holders, HELD) end
+  if holders[1] then return nothing_but(question, holders, "times") end
   local candidates = {}
   for _, record in ipairs(similar) do
     local at = record[question.reconcile.time_member]
     if type(at) ~= "number" or at >= question.first then candidates[#candidates + 1] = record end
   end
-  return nothing_but(question, candidates, MISNAMED)
+  return nothing_but(question, candidates, "differs")
 end)
 
 ----------------------------------------------------------------------------------------------------------------- a key
@@ -125,10 +119,10 @@ local function judge_spelling(question)
     end
     if err and not reading.MAY_NOT_LIST[err.code] then return nil, err end
     if err then
-      return undecided({}, "incomplete: nothing shows how the service spells the sub-account, because they cannot be "
-        .. "listed: " .. err.message)
+      return undecided({}, "incomplete", "nothing shows how the service spells the sub-account, because they cannot "
+        .. "be listed: " .. err.message)
     elseif spelled == false and name == "subAccount" or question.spelled[name] == false then
-      return undecided({}, ("incomplete: no sub-account is listed as %s, so what is listed for it proves nothing")
+      return undecided({}, "incomplete", ("no sub-account is listed as %s, so what is listed for it proves nothing")
         :format(question.intent.params[name] or spelled))
     end
     again, question.spelled[name] = again or spelled ~= asked[name], spelled
@@ -179,8 +173,7 @@ function states.cancelled(question, record)
   end
   if not question.late then return nil end
   if NOT_YET[status] then return { outcome = "not_done", record = record } end
-  if not record then return undecided({}, "the service does not show the withdrawal, which may have been cancelled") end
-  return undecided({ record }, "the service shows the withdrawal in no state that says whether it was cancelled")
+  return undecided({ record }, "state")
 end
 
 local NINETY_DAYS = 90 * 86400000
@@ -195,9 +188,9 @@ M.state = by_id_first(function(question, how)
   if own and question.late and not reading.with_id(question.shown, question.reconcile.client_id,
     own[question.reconcile.client_id])[1] then
     question.doubted = true
-    return undecided({ own }, "vanished: the service showed it, and shows it no more")
+    return undecided({ own }, "vanished")
   end
-  if not found[1] and similar[1] then return nothing_but(question, similar, MISNAMED) end
+  if not found[1] and similar[1] then return nothing_but(question, similar, "differs") end
   return states[question.reconcile.target_state](question, own)
 end)
 
@@ -218,12 +211,12 @@ end
 function M.nothing(question)
   local answer, err = M.match(question)
   if answer and answer.outcome == "done" and not question.intent.params.remark then
-    return undecided({ answer.record }, "one record matches, but without a remark nothing says that it is this one")
+    return undecided({ answer.record }, "remark")
   end
   if answer or question.window.is_planned or err and err.phase == "journal" then return answer, err end
-  if err then return undecided({}, "nothing identifies it, and the history cannot be read: " .. err.message) end
+  if err then return undecided({}, "incomplete", "the history cannot be read: " .. err.message) end
   if not question.late or question.waits then return nil end
-  return undecided({}, "nothing identifies it but its remark; a person must look")
+  return undecided({}, "remark")
 end
 
 ---------------------------------------------------------------------------------------------------------- a conversion
@@ -261,7 +254,7 @@ end
 -- Returns what is concluded from one batch that matches.
 local function judge_batch(question, batch)
   if #(batch.convertDetails or {}) == 0 then
-    return undecided({ batch }, "rival: a batch that shows no coins matches in part")
+    return undecided({ batch }, "differs")
   end
   local first, last = question.first - question.visible_ms, question.last
   local calls, err = question.claims:open_calls(first, last, question.later)
@@ -272,12 +265,11 @@ local function judge_batch(question, batch)
   for _, call in ipairs(made) do calls[#calls + 1] = call end
   for _, call in ipairs(calls) do
     if may_hold(batch, coins_of(call.params)) then
-      return undecided({ batch }, "rival: another conversion of these coins could have made it as well")
+      return undecided({ batch }, "rival")
     end
   end
   if question.claims:has_forgotten(question.first, question.later) then
-    return undecided({ batch }, "rival: another conversion of these coins, which this client has forgotten, could "
-      .. "have made it as well")
+    return undecided({ batch }, "forgotten")
   end
   return { outcome = "done", record = batch }
 end
@@ -291,7 +283,7 @@ local function ask_coins(question)
   for _, coin in ipairs(coins) do
     if asked[tostring(coin.asset):upper()] and not coin.code then return { outcome = "not_done" } end
   end
-  return undecided({}, "no batch shows it, but none of the coins can be converted any more")
+  return undecided({}, "state")
 end
 
 function M.conversion(question)
@@ -300,9 +292,9 @@ function M.conversion(question)
   question:unite(shown)
   local found, elsewhere = matching(question, question.union)
   if shown.incomplete then return question:doubt(found) end
-  if #found > 1 then return undecided(found, "many: more than one batch matches") end
+  if #found > 1 then return undecided(found, "many") end
   if found[1] then return judge_batch(question, found[1]) end
-  if elsewhere[1] then return undecided(elsewhere, AT_ANOTHER_TIME) end
+  if elsewhere[1] then return undecided(elsewhere, "times") end
   return ask_coins(question)
 end
 

@@ -51,7 +51,6 @@ end
 
 --- Makes the gates that a client brings, by name. Returns nil, a message and what to do where one cannot be.
 ---@param options table  those of purser.new
----@param base_url string
 ---@param host string|nil  of the service
 ---@return table<string, table>|nil gates, string|nil message, string|nil hint
 function M.open(options, base_url, host)

@@ -16,13 +16,9 @@ local reconcile = require "purser.write.reconcile"
 local guard = lazy "purser.write.guard"
 
 local M = {
-  recall = call.recall, prepare = call.prepare, preview = call.preview,
+  send = call.write, recall = call.recall, prepare = call.prepare, preview = call.preview,
   believe_prepared = call.believe_prepared, unnamed = call.unnamed, advice = intents.advice,
 }
-
---- Makes a call that writes.
----@return any result, purser.Error|nil err
-function M.send(...) return call.write(...) end
 
 --- Makes the guard of a client.
 ---@return purser.Guard|nil guard, string|nil message, string|nil hint

@@ -29,26 +29,13 @@ local sub, upper = string.sub, string.upper
 ---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
 
-local made_by, prefix, count = false, nil, 0
-
---- Returns an id that no other call has: a random text of this process, and a number; or nil and a message.
+--- Returns an id that no other call has; or nil and a message.
 ---@return string|nil id, string|nil message
-function M.new_id()
-  local process = core.process_id()
-  if made_by ~= process then
-    local made, message = core.random_token(20)
-    if not made then return nil, message end
-    made_by, prefix = process, made
-  end
-  count = count + 1
-  return format("%s%d", prefix, count) -- the text is of one length
-end
+function M.new_id() return core.random_token(24) end
 
 --- Returns the intent of a call with these checked values. Passwords are not kept.
----@param row table
 ---@param values table<string, any>
 ---@param extra string[]|nil the names of parameters that the row does not know
----@param id string|nil
 function M.new(row, values, extra, sent_at, recv_window, account, id)
   local params = {}
   for _, name in ipairs(row.names) do
@@ -59,7 +46,6 @@ function M.new(row, values, extra, sent_at, recv_window, account, id)
 end
 
 --- Returns the id of the record that a call made, as its answer and the histories show it; nil where nothing does.
----@param record table
 ---@return string|nil
 function M.id_of(record)
   local id = record.tranId or record.id or record.apiKey
@@ -68,7 +54,6 @@ end
 
 --- Returns the list that shows the records of an operation; nil where none does. Both groups of sub-accounts show the
 --- same lists.
----@param row table
 ---@return string|nil
 function M.history_of(row)
   local lookup = row.reconcile and row.reconcile.lookup
@@ -76,7 +61,6 @@ function M.history_of(row)
 end
 
 --- Returns the list in which an operation makes a record; "" where it makes none.
----@param row table
 ---@return string
 function M.makes_in(row)
   return (row.effect == "create" or row.effect == "transfer") and M.history_of(row) or ""
@@ -93,7 +77,6 @@ function M.shown_in(history)
 end
 
 --- Returns the parameters of an intent as JSON.
----@param intent purser.Intent
 ---@return string
 function M.encode(intent)
   return json.encode(next(intent.params) and intent.params or json.object {})
@@ -172,9 +155,6 @@ function M.own_key(row, params)
   return id and { name = id, content = M.content(row, params) } or nil
 end
 
---- The reason of a call that was not executed though a record agrees with it: the record is that of an equal call.
-M.OVER = "it was found before that it was not executed, and an equal call was sent"
-
 --- The states of calls that certainly made no record: such a call may be sent again with its key.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
@@ -233,8 +213,6 @@ function M.doubt_rejection(row, intent, err)
 end
 
 --- Returns whether two keys stand for one call: each has a digest, or two of what was sent and what was asked for.
----@param content string
----@param other string
 ---@return boolean
 function M.is_same_content(content, other)
   for digest_ in gmatch(content, "%S+") do
@@ -298,7 +276,6 @@ end
 
 --- Returns whether a record shows the id by which the service distinguishes a call.
 ---@param intent purser.Intent|purser.Call
----@param record table|nil
 ---@return boolean
 function M.shows_id(intent, record)
   local row = operations.by_name[intent.operation]
@@ -321,7 +298,6 @@ end
 local CLOCKS_DIFFER_MS = 60000 -- the machine's and the service's
 
 --- Keeps what a reconciliation found. Returns a verdict; or nil and a message.
----@param change purser.Stage|nil
 ---@return purser.Verdict|nil verdict, string|nil message
 function M.reconciled(journal, intent, answer, change)
   local record, shows_id = answer.record, M.shows_id(intent, answer.record)
@@ -343,7 +319,6 @@ M.LATEST_MS = 86400000
 
 --- Returns the row of an intent that a caller may have read from anywhere, or change later, and a copy as it was sent:
 --- one that was written by hand may have numbers and lists; or nil, a message and what to do.
----@param given any
 ---@return table|nil row, purser.Intent|string intent_or_message, string|nil hint
 function M.row_of(given)
   local intent = {}
@@ -418,7 +393,6 @@ local function which(reconcile, values)
 end
 
 --- Returns what to do where the outcome of a call is unknown, as a sentence without its full stop; nil for a read.
----@param row table
 ---@param values table<string, any>|nil  what was sent, by name; nil where only the caller knows
 ---@return string|nil
 function M.advice(row, values)

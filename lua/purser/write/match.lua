@@ -9,47 +9,50 @@ local verdict = require "purser.write.verdict"
 
 local M = {}
 
+--- Why an answer is `undecided`: docs/write/outcomes.md lists the words.
+M.reasons = {
+  clock = "a clock was wrong when it was sent or looked for, and nothing shows when the record must be visible",
+  differs = "the service shows an unclaimed record that may be this call's, and not all of it is as it was sent",
+  early = "a record of it may yet be shown",
+  failing = "the service shows it in a state that is no end, or by which it may have failed",
+  forgotten = "it is so long ago that this client has forgotten which calls it made then, and one of them could have "
+    .. "made it as well; a journal forgets none",
+  ["id reused"] = "a record carries its id, which was used for another payment",
+  incomplete = "%s",
+  many = "the service shows more than one unclaimed record that may be this call's",
+  planned = "the service shows an unclaimed record that may be of equal content, so it may have been made already",
+  remark = "nothing but a remark identifies it; a person must look",
+  rival = "another call could have made it as well",
+  stale = "the service does not show the record of another call that it answered, so records may be late",
+  state = "the state of the withdrawal, or of the coins, does not say whether it was executed",
+  stranger = "another API key signed it, and the service shows this one no record of the account; where the account is "
+    .. "one, `purser journal join %s %s` says so",
+  times = "the service shows the name or the batch, and no time proves whether this call made it",
+  vanished = "the service showed a record that agrees with it, and shows it no more",
+}
+
 --- Returns an answer that a person has to look at.
-function M.undecided(candidates, reason)
-  return { outcome = "undecided", candidates = candidates, reason = reason }
+---@param why string  of M.reasons; what its text has places for comes after
+function M.undecided(candidates, why, ...)
+  return { outcome = "undecided", candidates = candidates, reason = why .. ": " .. M.reasons[why]:format(...) }
 end
 
 local undecided = M.undecided
-
--- Each begins with the word that docs/write/outcomes.md has for it.
-local reasons = {
-  stale = "stale: the service does not show the record of another call that it answered, so records may be late",
-  rival = "rival: another call that is open or undecided could have made it as well",
-  many = "many: the service shows more than one unclaimed record that may be this call's",
-  differs = "differs: the service shows an unclaimed record that may be this call's, and not all that it shows is as "
-    .. "it was sent",
-  reused = "id reused: a record carries its id, which was used for another payment",
-  failing = "failing: the service shows it in a state that is no end, or by which it may have failed",
-  vanished = "vanished: the service showed a record that agrees with it, and shows it no more",
-  stranger = "stranger: another API key signed it, and the service shows this one no record of the account; where the "
-    .. "account is one, `purser journal join %s %s` says so",
-  planned = "planned: the service shows an unclaimed record that may be of equal content, so it may have been made "
-    .. "already",
-  forgotten = "forgotten: it is so long ago that this client has forgotten which calls it made then, and one of them "
-    .. "could have made it as well; a journal forgets none",
-}
 
 local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 
 -- Waits until then; after that it is undecided. A payment that is planned waits in its queue.
 local function wait(question, why, candidates, ends)
-  if question.service:now() >= ends then return undecided(candidates, reasons[why]) end
+  if question.service:now() >= ends then return undecided(candidates, why) end
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
   question.waits, question.newer_than, question.wait_ends = true, question.shown.began, ends
 end
-
-local SUCCESS = "SUCCESS"
 
 -- Returns "failed" where the service kept a record as failed, "open" where its state is no end, and nil otherwise. A
 -- withdrawal was accepted, whatever its state.
 local function state_of(question, record)
   local failed = question.reconcile.failed_status
-  if failed == nil or record.status == SUCCESS or answers.is_blank(record.status) then return nil end
+  if failed == nil or record.status == "SUCCESS" or answers.is_blank(record.status) then return nil end
   return record.status == failed and "failed" or "open"
 end
 
@@ -210,7 +213,7 @@ local function judge_one(question, record, open, seen)
     return wait(question, "vanished", { record }, question.intent.sent_at + PATIENCE_MS)
   end
   local ends, is_blocked = rivals_of(question, open, seen, { record }, verdict.is_rival)
-  if is_blocked then return undecided({ record }, reasons.rival) end
+  if is_blocked then return undecided({ record }, "rival") end
   if ends then return wait(question, "rival", { record }, ends) end
   return found(question, record)
 end
@@ -240,7 +243,7 @@ local function judge(question)
   if not learned then return nil, unread end
   local seen = learned.seen
   local own, contradicts = own_record(question, subject, seen)
-  if own and contradicts then return undecided({ own }, reasons.reused) end
+  if own and contradicts then return undecided({ own }, "id reused") end
   if own then return found(question, own) end
   verdict.tell(subject, seen, question.window.is_planned)
   local stale, problem = is_stale(question)
@@ -253,15 +256,15 @@ local function judge(question)
   local is_foreign, failure = is_stranger(question, learned.owners)
   if is_foreign == nil then return nil, failure end
   if is_foreign then
-    return undecided(may, reasons.stranger:format(question.service.signer, question.intent.account))
+    return undecided(may, "stranger", question.service.signer, question.intent.account)
   end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
-  if question.claims:has_forgotten(question.first, question.later) then return undecided(may, reasons.forgotten) end
+  if question.claims:has_forgotten(question.first, question.later) then return undecided(may, "forgotten") end
   if #fit == 1 and not question.window.is_planned then return judge_one(question, fit[1], open, seen) end
   local ends = rivals_of(question, open, seen, may, verdict.may_be)
   if ends and question.service:now() < ends then return wait(question, "rival", may, ends) end
-  return undecided(may, question.window.is_planned and reasons.planned or may[2] and reasons.many or reasons.differs)
+  return undecided(may, question.window.is_planned and "planned" or may[2] and "many" or "differs")
 end
 
 -- Returns the records that agree with the call, whoever owns them.

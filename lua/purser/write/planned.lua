@@ -187,6 +187,6 @@ M.readings = reading.share
 
 --- Returns such readings that are kept in a store, and answer whatever is asked later of what was made since `first`.
 ---@type fun(as_of: integer, first: integer, store: table): table
-M.kept_readings = reading.keep
+M.kept_readings = reading.share
 
 return M

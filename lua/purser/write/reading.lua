@@ -82,10 +82,6 @@ end
 --- Returns all records of a read operation between `first` and `last` (epoch ms; not used where the operation has no
 --- windows); nil and an error; or the records, nil and why, where nothing shows that they are all.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
----@param row table
----@param params table
----@param first integer
----@param last integer
 ---@param time_name string|nil  the member that holds a record's time
 ---@param state table|nil  for all that is asked later: it is read twice, since an answer may be another request's, and
 --- after an error the next reading goes on with the parts that were read
@@ -145,7 +141,6 @@ local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for 
 --- error.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param accounts string  the operation that lists sub-accounts
----@param readings purser.evidence.Readings|nil
 ---@return string|false|nil spelled, purser.Error|nil err
 function M.spelling_of(run, accounts, name, readings)
   local seen_at = readings and readings.spelled[name]
@@ -190,21 +185,13 @@ M.INCOMPLETE_READINGS = 3
 
 --- Makes readings for calls that are looked for as of one time (epoch ms, the client's clock), when all their records
 --- must be visible; without it for calls that are sent, lost and looked for while a program runs.
----@param as_of integer|nil
+---@param first integer|nil  from when on the histories are read. Default: that time
+---@param store { load: (fun(key: string): table|nil), save: fun(key: string, reading: table) }|nil  readings that are
+--- kept answer whatever is asked later: whoever asks knows of all that was made since
 ---@return purser.evidence.Readings
-function M.share(as_of)
-  return setmetatable({ as_of = as_of, first = as_of, by_question = {}, spelled = {} }, Readings)
-end
-
---- Makes readings that are kept, and answer whatever is asked later: whoever asks knows of all that was made since.
----@param as_of integer
----@param first integer  from when on the histories are read
----@param store { load: (fun(key: string): table|nil), save: fun(key: string, reading: table) }
----@return purser.evidence.Readings
-function M.keep(as_of, first, store)
-  local self = M.share(as_of)
-  self.first, self.store = first, store
-  return self
+function M.share(as_of, first, store)
+  return setmetatable({ as_of = as_of, first = first or as_of, store = store, by_question = {}, spelled = {} },
+    Readings)
 end
 
 --- Makes the readings begin early enough for a call that was sent then.
@@ -255,13 +242,6 @@ local function shared_window(self, question, first, last, how)
   return math.min(first, earliest), math.max(last, latest + question.skew_ms + more)
 end
 
--- The error of a reading that is given up.
-local function over_budget(row)
-  local why = ("the history takes more than %d requests"):format(MOST_REQUESTS)
-  return errors.new { kind = "workflow", outcome = "unknown", operation = row.full_name, message = why,
-    details = { crowded = why } }
-end
-
 local function read(reading, question, row, asked, first, last, parts)
   local service = question.service
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
@@ -269,8 +249,10 @@ local function read(reading, question, row, asked, first, last, parts)
   local function run(...)
     count = count + 1
     reading.is_over = count > MOST_REQUESTS and not parts -- what is kept is read once, however long
-    if reading.is_over then return nil, over_budget(row) end
-    return service:read(...)
+    if not reading.is_over then return service:read(...) end
+    local why = ("the history takes more than %d requests"):format(MOST_REQUESTS)
+    return nil, errors.new { kind = "workflow", outcome = "unknown", operation = row.full_name, message = why,
+      details = { crowded = why } }
   end
   local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member, parts)
   reading.records, reading.err, reading.incomplete = records, err, why
@@ -312,11 +294,8 @@ local function read_shared(self, question, row, asked, first, last, how)
 end
 
 --- Reads what may show a call's record: in its window, or between two other times, 0 for a list without windows.
----@param question purser.reconcile.Question
 ---@param how "id"|"early"|"wide"|"again"  for the call's own id alone; for the window; with as much more as a service
 --- may be shifted by; the same once more
----@param first integer|nil
----@param last integer|nil
 ---@return purser.evidence.Reading|nil, purser.Error|nil err
 function M.of(question, how, first, last)
   first, last = first or question.first, last or question.last
@@ -336,7 +315,6 @@ end
 
 --- Returns all that some readings show, of a record the last word. Two of one reading stay two.
 ---@param union purser.evidence.Reading|nil  of the readings before
----@param reading purser.evidence.Reading
 ---@param row table  the list
 ---@return purser.evidence.Reading
 function M.unite(union, reading, row)
@@ -361,7 +339,6 @@ function M.unite(union, reading, row)
 end
 
 --- Returns the records of a reading that show `id` as their member `name`; "record_id": the id that the journal keeps.
----@param reading purser.evidence.Reading
 ---@return table[]
 function M.with_id(reading, name, id)
   local index = reading.by_id[name]

@@ -56,13 +56,8 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field payment table|nil       of a queue: payment:after(outcome, reason) returns what becomes of it, false for later
 
 ---@class purser.reconcile.Question  which records may be of this call, and who else may own them?
----@field service purser.reconcile.Service
----@field row table           the operation of the call
 ---@field reconcile table     what its row says of reconciling
 ---@field intent purser.Intent   `earlier` are its attempts before the latest
----@field window purser.reconcile.Window
----@field options purser.ReconcileOptions
----@field claims purser.evidence.Claims
 ---@field first integer       the earliest and the latest time that its record can have
 ---@field last integer
 ---@field before integer      by how much a record's time may lie before the time that its call was stamped at
@@ -82,7 +77,6 @@ local Question = {}
 Question.__index = Question
 
 --- Makes the question that is asked of a call. (Public for its specs.)
----@param window purser.reconcile.Window|nil
 ---@return purser.reconcile.Question
 function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
@@ -130,7 +124,7 @@ end
 --- Returns the answer of a reading that did not show all there is.
 function Question:doubt(candidates)
   self.doubted = not self.shown.is_over -- to ask again for what has no end is of no use
-  local answer = undecided(candidates, "incomplete: " .. self.shown.incomplete)
+  local answer = undecided(candidates, "incomplete", self.shown.incomplete)
   answer.incomplete = true
   return answer
 end
@@ -179,7 +173,7 @@ local function ask_once(question)
     -- the clock was wrong when the reading began, which may have been too early
     question.while_set = (question.while_set or 0) + 1
     if question.while_set < READINGS_WHILE_SET then return nil end
-    return undecided({}, "the clock was set during each reading, so nothing shows when the record must be visible")
+    return undecided({}, "clock")
   end
   if answer or not (question.late and question:is_due()) or question.waits then return answer end
   return find.missing(question)
@@ -217,14 +211,13 @@ local function answer_ahead(question)
   if ahead_ms() <= question.before then return nil end
   local answer, err = ask_once(question)
   if err or ahead_ms() <= MAX_AHEAD_MS then return nil, err end
-  return answer or undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "
-    .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
+  return answer or undecided({}, "clock")
 end
 
 local function ask_until_decided(question)
   local service = question.service
   if is_out_of_reach(question) then
-    return undecided({}, "incomplete: it is too long ago: nothing shows that " .. question.reconcile.lookup
+    return undecided({}, "incomplete", "it is too long ago: nothing shows that " .. question.reconcile.lookup
       .. " reaches back that far")
   end
   local far, problem = answer_ahead(question)
@@ -239,8 +232,9 @@ local function ask_until_decided(question)
     if answer and not (question.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
     local is_over = question:is_due() and not question.waits
     if question.options.wait == false and not is_over then
-      return { outcome = "undecided", candidates = {}, reason = "it is too early to say that it was not done",
-        not_before = math.max(question.deadline, service:now() + question.poll_ms) }
+      answer = undecided({}, "early")
+      answer.not_before = math.max(question.deadline, service:now() + question.poll_ms)
+      return answer
     end
     service:pause(pause_before_next(question))
   end
@@ -275,7 +269,9 @@ local function keep(question, answer)
   if not verdict then return nil, intents.journal_error("unknown", message) end
   if verdict.is_taken then return nil end
   -- the same may have been sent again since then, and the record be of that call
-  if verdict.is_over then return { outcome = "not_done", reason = intents.OVER } end
+  if verdict.is_over then
+    return { outcome = "not_done", reason = "it was found before that it was not executed, and an equal call was sent" }
+  end
   return verdict.done_before and { outcome = "done", record = verdict.record, reason = "its answer is in the journal" }
     or answer
 end
@@ -290,7 +286,7 @@ local function ask_and_keep(question)
     answer, err = keep(question, answer)
     if answer or err then return answer, err end
   end
-  return keep(question, undecided({}, "rival: each record that may be its was taken meanwhile"))
+  return keep(question, undecided({}, "rival"))
 end
 
 -- Returns the row and the intent of what is to be reconciled; or nil and an error.
@@ -332,19 +328,14 @@ local function identified(service, row, intent, is_payment)
     return nil, errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
       "give the one of journal:entries()")
   end
-  local copy = {}
-  for name, value in pairs(intent) do copy[name] = value end
-  copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
-  copy.recv_window, copy.host, copy.signer = known.recv_window, known.intent.host, known.signer
-  copy.earlier = known.earlier
-  return copy
+  intent.id, intent.attempt, intent.sent_at = known.id, known.intent.attempt, known.sent_at
+  intent.recv_window, intent.host, intent.signer = known.recv_window, known.intent.host, known.signer
+  intent.earlier = known.earlier
+  return intent
 end
 
 --- Reconciles an error of unknown outcome, or an intent. Users call client:reconcile.
----@param service purser.reconcile.Service
 ---@param unreconciled purser.Error|purser.Intent
----@param options purser.ReconcileOptions|nil
----@param window purser.reconcile.Window|nil
 ---@return purser.Reconciliation|nil, purser.Error|nil
 function M.reconcile(service, unreconciled, options, window)
   options = options or {}
@@ -353,9 +344,8 @@ function M.reconcile(service, unreconciled, options, window)
   if errors.is(unreconciled) and unreconciled.outcome ~= "unknown" then
     return { outcome = "not_done", reason = unreconciled.message }
   end
-  local row, intent = take(service, unreconciled)
+  local row, intent, problem = take(service, unreconciled)
   if not row then return nil, intent end
-  local problem
   if not window or (intent.attempt or 0) > 1 then intent, problem = identified(service, row, intent, window) end
   if not intent then return nil, problem end
   if intent.host and intent.host ~= service.host then

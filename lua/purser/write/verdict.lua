@@ -85,8 +85,6 @@ local must_show = { address = true, toAccount = true, amount = true, time = true
 ---@field is_apart boolean|nil           an amount that no fee explains is another's, though nothing is known of it
 
 --- Makes a subject of a call.
----@param first integer|nil
----@param last integer|nil
 ---@return purser.verdict.Subject
 function M.subject(call, first, last)
   local row = operations.by_name[call.operation]
@@ -185,9 +183,7 @@ function M.learn(owned)
   return seen
 end
 
-local function is_known(one, digits, by)
-  return one ~= nil and (not one.otherwise or one.otherwise == by) and one.digits >= digits
-end
+local function is_known(one, digits) return one ~= nil and not one.otherwise and one.digits >= digits end
 
 --- Tells a subject what was learned.
 ---@param is_planned boolean|nil  nobody knows that it was sent: then one known difference is enough

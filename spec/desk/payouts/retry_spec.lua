@@ -299,6 +299,9 @@ describe("a payment that was never sent", function()
     local kept = assert(at.journal.db:rows "SELECT person, word, attempt FROM purser_words")
     assert.same({ { person = "alice", word = "not_done", attempt = "0" } }, kept)
     assert.equal("planned", assert(payouts:find "a").call_state)
+    assert(payouts:run())
+    assert.equal("done", assert(payouts:find "a").state)
+    assert.same({}, (at.journal.db:rows "SELECT number FROM purser_attempts")) -- the word was of no attempt
   end)
 
   it("is put back, and one that was undecided is looked for in the histories again", function()

@@ -43,6 +43,20 @@ describe("pruning", function()
     assert.equal(0, assert(prune(200)).intents)
   end)
 
+  it("deletes the attempts of a call with the call, and keeps those of a call whose key stays", function()
+    within(function(tx)
+      for id, key in pairs { gone = "", kept = "k" } do
+        write(tx, id, long_ago, { key = key, attempt = "2" })
+        tx:rows([[INSERT INTO purser_attempts (call, number, host, signer, sent_at, recv_window, plan, approved_by,
+          state, answered, record_id, message, ended_at)
+          VALUES ($1, '1', '', '', $2, '5000', '', '', 'rejected', '', '', '', $3)]], id, own.time_text(long_ago - 1),
+          own.time_text(long_ago))
+      end
+    end)
+    assert.equal(1, assert(prune(200)).intents)
+    assert.same({ { call = "kept" } }, (journal.db:rows "SELECT call FROM purser_attempts"))
+  end)
+
   it("keeps what an equal call without a known end may still be reconciled by", function()
     within(function(tx)
       write(tx, "answered", long_ago, { digest = "equal" })

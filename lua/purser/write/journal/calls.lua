@@ -24,7 +24,6 @@ local M = {}
 ----------------------------------------------------------------------------------------------------- how a row is taken
 
 --- Adds a row, unless another has its id, its key, or its place in a queue. Returns whether it was added.
----@param tx table
 ---@param row table<string, string>  its columns; the others have their defaults
 ---@return boolean
 function M.insert(tx, row)
@@ -69,14 +68,10 @@ end
 
 local ATTEMPT = "host, signer, sent_at, recv_window, plan, approved_by, state, answered, record_id, message, ended_at"
 local KEEP = ("INSERT INTO purser_attempts (call, number, %s) SELECT id, attempt, %s FROM purser_calls WHERE id = $1 "
-  .. "AND ended_at <> ''"):format(ATTEMPT, ATTEMPT)
+  .. "AND sent_at <> '' AND ended_at <> ''"):format(ATTEMPT, ATTEMPT)
 
---- Changes what a row says of its latest attempt: what it said of one that had ended is kept.
----@param where string|nil  a condition, as of update
-function M.replace_end(tx, id, set, where, ...)
-  tx:rows(KEEP, id)
-  return M.update(tx, set, "id = ?" .. (where or ""), id, ...)
-end
+-- Keeps what a row says of its latest attempt, where that had ended: another attempt or end is to take that place.
+local function keep_end(tx, id) tx:rows(KEEP, id) end
 
 -- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
 local function begin_again(tx, intent, known, fields, where, ...)
@@ -84,7 +79,8 @@ local function begin_again(tx, intent, known, fields, where, ...)
     sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), host = intent.host or "",
     signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "" }
   for name, value in pairs(fields) do set[name] = value end
-  if M.replace_end(tx, known.id, set, " AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where,
+  keep_end(tx, known.id)
+  if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
     ("%d"):format(known.attempt), ...) == 0 then
     return false
   end
@@ -249,7 +245,6 @@ local MAX_DELAY_MS = 3 * 86400000 -- no payment is put off for longer
 ---@field message string|nil
 
 --- Returns the columns of what becomes of a payment.
----@param change purser.Stage
 ---@return table<string, string> columns
 function M.staged(tx, change)
   local set = { stage = change.stage, blocked = change.blocked and "yes" or "",
@@ -299,7 +294,8 @@ function M.write_end(tx, known, ending)
     if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""
   end
-  M.replace_end(tx, known.id, set)
+  if known.ended_at ~= "" then keep_end(tx, known.id) end
+  M.update(tx, set, "id = ?", known.id)
 end
 
 --- Returns the row of a call, locked; nil where there is none.
@@ -363,7 +359,8 @@ function M.contest(self, intent, id, since)
       for name, value in pairs(row.queue ~= "" and M.staged(tx, { stage = "sent", message = CONTESTED }) or {}) do
         set[name] = value
       end
-      M.replace_end(tx, row.id, set)
+      keep_end(tx, row.id)
+      M.update(tx, set, "id = ?", row.id)
     end
     return true
   end)

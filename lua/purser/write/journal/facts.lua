@@ -74,7 +74,6 @@ M.WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key
 
 --- Returns the call outside of queues that has a key, as it is now; false where none has; nil and a message where the
 --- journal cannot be read.
----@param name string
 ---@return purser.Call|false|nil call, string|nil message
 function M.used(self, account, row, name)
   local found, message = read(self.db, M.WITH_KEY .. " AND queue = ''", account, name, row.full_name)

@@ -11,7 +11,6 @@
 local accounts = require "purser.write.journal.accounts"
 local calls = require "purser.write.journal.calls"
 local facts = require "purser.write.journal.facts"
-local log = require "purser.write.journal.log"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
@@ -33,12 +32,13 @@ Journal.__index = Journal
 ---@class purser.modules.journal
 local M = {}
 
--- Calls, reconciling and queues ask a journal by these; memory.lua has the same methods.
+-- Calls, reconciling and queues ask a journal by these, behind its public methods; memory.lua has the same.
+local asked = { call_of = facts.call_of_intent, identify = accounts.identify, is_joined = accounts.is_joined }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
-  Journal[name] = calls[name] or facts[name]
+  asked[name] = calls[name] or facts[name]
 end
-Journal.call_of, Journal.identify, Journal.is_joined = facts.call_of_intent, accounts.identify, accounts.is_joined
+setmetatable(Journal, { __index = asked })
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
 --- sums go on counting the call. Refused while the service may take the request yet, and against an answer or an id.
@@ -182,9 +182,8 @@ end
 ---@param options { before: integer }  epoch ms
 ---@return { intents: integer, payments: integer }|nil counts, purser.Error|nil err
 function Journal:prune(options)
-  local wrong, name, hint = schema.check_prune(options)
-  if wrong then return nil, errors.option("journal:prune: " .. wrong, name, hint) end
-  local counts, message = schema.prune(self.db, options.before)
+  local counts, message, name, hint = schema.prune(self.db, options)
+  if name then return nil, errors.option("journal:prune: " .. message, name, hint) end
   if not counts then return problem(message) end
   return counts
 end
@@ -244,21 +243,48 @@ function Journal:recover(client, options)
   return reconciled
 end
 
+---@class purser.LogEntry
+---@field at integer         epoch ms, of this machine
+---@field who string         the program
+---@field tool string
+---@field reference string   of the payment; empty where the message names none
+---@field outcome string     "begun" until the message is answered
+
 --- Adds a message of a program to the log, before the message is obeyed: purser.agent does. Returns the entry's id; or
 --- nil and an error: then the message must not be obeyed.
 ---@param entry purser.LogEntry
 ---@return string|nil id, purser.Error|nil err
-function Journal:log(entry) return log.add(self, entry) end
+function Journal:log(entry)
+  local id, message = self.db:transaction(function(tx)
+    local token, why = core.random_token(24)
+    if not token then tx:reject(why) end
+    tx:rows("INSERT INTO purser_log (id, at, who, tool, reference, outcome) VALUES ($1, $2, $3, $4, $5, $6)", token,
+      time_text(entry.at), entry.who, entry.tool, entry.reference, entry.outcome)
+    return token
+  end)
+  if not id then return problem(tostring(message)) end
+  return id
+end
 
 --- Keeps how a message of the log ended.
 ---@param id string       of journal:log
 ---@param outcome string
 ---@return true|nil ok, string|nil message
-function Journal:end_log(id, outcome) return log.finish(self, id, outcome) end
+function Journal:end_log(id, outcome)
+  return self.db:transaction(function(tx)
+    tx:rows("UPDATE purser_log SET outcome = $1 WHERE id = $2", outcome, id)
+    return true
+  end)
+end
 
 --- Returns the log, oldest first; an empty list where no program ever wrote to the log.
 ---@return purser.LogEntry[]|nil entries, purser.Error|nil err
-function Journal:logged() return log.entries(self) end
+function Journal:logged()
+  local rows, message = self.db:rows "SELECT at, who, tool, reference, outcome FROM purser_log ORDER BY at, id"
+  if not rows then return problem(message) end
+  for _, row in ipairs(rows) do row.at = assert(tonumber(row.at)) end
+  return rows
+end
 
 --- Closes the connection. May be called again.
 function Journal:close()
@@ -311,8 +337,12 @@ local function name_of(options)
   return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
 end
 
--- Connects to the database of a journal. Returns it; or nil and an error.
-local function connect(options)
+-- Connects to the database of a journal. Returns it; false where `is_look` makes no file that is missing; or nil and an
+-- error.
+local function connect(options, is_look)
+  local wrong, advice, option = error_of(options)
+  if wrong then return nil, errors.config(wrong, advice, option) end
+  if is_look and options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
   local db, message, hint = database.open(options)
   if db then return db end
   local what, cure = message:match "^(.*); (.-)$"
@@ -325,14 +355,8 @@ end
 ---@param options purser.JournalOptions
 ---@return boolean|nil is_there, purser.Error|nil err
 function M.exists(options)
-  local wrong, hint, option = error_of(options)
-  if wrong then return nil, errors.config(wrong, hint, option) end
-  if options.sqlite then
-    local _, _, is_missing = core.file_mode(options.sqlite)
-    if is_missing == true then return false end
-  end
-  local db, err = connect(options)
-  if not db then return nil, err end
+  local db, err = connect(options, true)
+  if not db then return db, err end
   local is_there, message = schema.is_prepared(db)
   db:close()
   if is_there == nil then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
@@ -345,8 +369,6 @@ end
 ---@param options purser.JournalOptions
 ---@return purser.Journal|nil journal, purser.Error|nil err
 function M.open(options)
-  local wrong, hint, option = error_of(options)
-  if wrong then return nil, errors.config(wrong, hint, option) end
   local db, err = connect(options)
   if not db then return nil, err end
   local ok, message = schema.prepare(db)

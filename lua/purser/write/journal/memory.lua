@@ -13,7 +13,6 @@ local M = { KEPT_MS = 3600000, MAX_CALLS = 10000 }
 local Memory = {}
 Memory.__index = Memory
 
----@return purser.MemoryJournal
 function M.new()
   return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {} }, Memory)
 end
@@ -21,7 +20,6 @@ end
 local by_transport = setmetatable({}, { __mode = "k" })
 
 --- Returns the journal of the clients that reach a service by this transport.
----@return purser.MemoryJournal
 function M.of(transport, origin)
   local by_origin = by_transport[transport] or {}
   by_transport[transport] = by_origin
@@ -106,13 +104,11 @@ function Memory:begin(intent, row, _, key)
   return true
 end
 
---- See calls.lua.
 function Memory:used(account, row, name) return self.by_key[slot_of(account, row, name)] or false end
 
 --- See calls.lua. Nothing of an account outlives the process here.
 function Memory.identify() return true end
 
---- See calls.lua.
 function Memory.is_joined() return true end
 
 -- Returns the calls for which a test holds, in the order in which they were begun.
@@ -141,7 +137,6 @@ local function is_owned(self, call, record_id)
   return false
 end
 
---- See calls.lua.
 function Memory:end_call(intent, ending)
   local call = self:call_of(intent)
   if not call then return {} end
@@ -157,7 +152,6 @@ function Memory:end_call(intent, ending)
   return verdict
 end
 
---- See calls.lua.
 function Memory:contest(intent, id, since)
   for call in pairs(self.by_record[id] or {}) do
     if call.id ~= intent.id and call.account == (intent.account or "") and call.answered and not call.found
@@ -179,7 +173,6 @@ function Memory:call_of(intent)
   end)[1]
 end
 
---- See calls.lua.
 function Memory:owners(column, account, ids, names)
   local found = {}
   local function note(id, call)
@@ -201,7 +194,6 @@ function Memory:owners(column, account, ids, names)
   return found
 end
 
---- See calls.lua.
 function Memory:open_calls(account, names, first, last)
   return those(self, function(call)
     return intents.UNDECIDED[call.state] and call.account == (account or "") and (not names or names[call.operation])
@@ -209,7 +201,6 @@ function Memory:open_calls(account, names, first, last)
   end)
 end
 
---- See calls.lua.
 function Memory:made_calls(account, names, first, last)
   return those(self, function(call)
     return (call.state == "done" or call.answered) and names[call.operation] and call.account == (account or "")

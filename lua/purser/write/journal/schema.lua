@@ -78,10 +78,6 @@ local indexes = {
   "CREATE INDEX purser_calls_stage ON purser_calls (account, queue, stage, blocked, due_at) WHERE queue <> ''",
 }
 
-local function set(tx, name, value)
-  tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2)", name, value)
-end
-
 local function create(tx)
   local id, why = core.random_token(24)
   if not id then tx:reject("no random id could be made: " .. tostring(why)) end
@@ -102,8 +98,11 @@ local function create(tx)
   tx:rows [[CREATE TABLE purser_joins (name TEXT NOT NULL, account TEXT NOT NULL, person TEXT NOT NULL,
     at TEXT NOT NULL, PRIMARY KEY (name, account))]]
   tx:rows [[CREATE TABLE purser_needs (account TEXT NOT NULL, gate TEXT NOT NULL, PRIMARY KEY (account, gate))]]
-  set(tx, "version", ("%d"):format(M.version))
-  set(tx, "journal_id", id)
+  -- messages that programs sent to whoever pays
+  tx:rows [[CREATE TABLE purser_log (id TEXT PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, tool TEXT NOT NULL,
+    reference TEXT NOT NULL, outcome TEXT NOT NULL)]]
+  tx:rows("INSERT INTO purser_meta (name, value) VALUES ('version', $1), ('journal_id', $2)",
+    ("%d"):format(M.version), id)
   return true
 end
 
@@ -164,18 +163,6 @@ local STEP = 1000
 
 local rules = { before = option_schema.TIME }
 
---- Returns what is wrong with the options of journal:prune, and with which; or nil.
----@return string|nil message, string|nil name, string|nil hint
-function M.check_prune(options)
-  local message, name, hint = option_schema.check(options, rules, "option")
-  if message then return message, name, hint end
-  if not options.before then return 'option "before" is missing', "before", "give a time in epoch milliseconds" end
-  if options.before > core.now_ms() - REACH_DAYS * DAY then
-    return "younger calls may still have to be reconciled", "before",
-      ("before must be at least %d days back"):format(REACH_DAYS)
-  end
-end
-
 local is_over = " WHERE id = $1 AND NOT (" .. M.UNDECIDED .. [[)
   AND NOT EXISTS (SELECT 1 FROM purser_calls AS other WHERE other.digest = purser_calls.digest
     AND other.account = purser_calls.account AND other.]] .. M.UNDECIDED .. ")"
@@ -221,9 +208,16 @@ local function prune_generations(tx, before)
   tx:rows("DELETE FROM purser_generations WHERE name LIKE 'process %' AND changed_at < $1", before)
 end
 
---- Prunes what is older than `before`, epoch ms. Returns what journal:prune returns; or nil and a message.
-function M.prune(db, before)
-  before = intents.time_text(before)
+--- Does what journal:prune says. Returns nil and a message where it fails, and which option is wrong, with a hint.
+function M.prune(db, options)
+  local message, name, hint = option_schema.check(options, rules, "option")
+  if message then return nil, message, name, hint end
+  if not options.before then return nil, 'option "before" is missing', "before", "give a time in epoch milliseconds" end
+  if options.before > core.now_ms() - REACH_DAYS * DAY then
+    return nil, "younger calls may still have to be reconciled", "before",
+      ("before must be at least %d days back"):format(REACH_DAYS)
+  end
+  local before = intents.time_text(options.before)
   local sums, from = { intents = 0, payments = 0 }, { sent_at = "", id = "" }
   while from do
     local counts, following = db:transaction(function(tx) return prune_calls(tx, before, from) end)
