@@ -343,7 +343,9 @@ local function finish(of, key)
       setting.journal:recover(of.client)
       local was_made = latest(of.real, key, "executed") > 0
       local entry = entry_of(LABELS[of.real], key)
-      if entry and (entry.state ~= "done" or not was_made) then settle(of.real, key, was_made and "done" or "not_done") end
+      if entry and (entry.state ~= "done" or not was_made) then
+        settle(of.real, key, was_made and "done" or "not_done")
+      end
       if was_made or code == "journal.other_content" then return commands end -- another key is for another amount
     end
   end

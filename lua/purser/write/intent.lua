@@ -257,7 +257,7 @@ function M.other_account(other, account, unnamed, what)
   return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
     message = format('%s of account "%s", and this client is account "%s"%s', what, other, account, about),
     hint = format('where that is one account, give the client account = "%s"%s, else %s', other,
-      account ~= unnamed and other:find "^%x+$" and format(" or join the two (`purser journal join %s %s`)", other,
+      account ~= unnamed and find(other, "^%x+$") and format(" or join the two (`purser journal join %s %s`)", other,
         account) or "", about == "" and "add its payments first" or "give each client an account of its own") }
 end
 
@@ -268,10 +268,10 @@ end
 ---@return purser.Error
 function M.not_apart(gated, account, identity)
   return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
-    message = format('nothing was sent: this API key may be of account "%s", which is under a policy in this journal, and '
-      .. 'this client is account "%s"', gated, account),
-    hint = format('where the key is of account "%s", give the client that name and the policy, else say once that it is '
-      .. 'not: `purser journal join %s %s`', gated, identity, account) }
+    message = format('nothing was sent: this API key may be of account "%s", which is under a policy in this journal, '
+      .. 'and this client is account "%s"', gated, account),
+    hint = format('where the key is of account "%s", give the client that name and the policy, else say once that the '
+      .. 'key is not: `purser journal join %s %s`', gated, identity, account) }
 end
 
 --- Returns whether a record shows the id by which the service distinguishes a call.
