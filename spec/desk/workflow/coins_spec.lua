@@ -2,6 +2,7 @@
 -- The coin configuration, and networks by the names that people use.
 
 local coins = require "purser.desk.workflow.coins"
+local networks = require "purser.client.operations.network"
 local simulated = require "simulated"
 
 -- A client at the time `client.time` whose coin configuration is this list; `client.reads` counts.
@@ -61,21 +62,21 @@ describe("the names of networks", function()
   } }
 
   it("are distinguished or not resolved", function()
-    assert.equal("ARB", coins.network(coin, "arbitrum one").netWork)
-    assert.equal("ETH", coins.network(coin, "Ethereum").netWork)
-    assert.equal("ZK", coins.network(coin, "Era(ERC20)").netWork)
-    local network, message = coins.network(coin, "ERC20")
+    assert.equal("ARB", networks.find(coin, "arbitrum one").netWork)
+    assert.equal("ETH", networks.find(coin, "Ethereum").netWork)
+    assert.equal("ZK", networks.find(coin, "Era(ERC20)").netWork)
+    local network, message = networks.find(coin, "ERC20")
     assert.is_nil(network)
     assert.equal("the network ERC20 may be ETH (Ethereum(ERC20)), ZK (Era(ERC20)); say which", message)
-    for _, name in ipairs { "-", "", 5, "TRX" } do assert.is_nil((coins.network(coin, name))) end
-    assert.matches("X has no network TRX; it has ARB %(Arbitrum One%(ARB%)%), ", select(2, coins.network(coin, "TRX")))
+    for _, name in ipairs { "-", "", 5, "TRX" } do assert.is_nil((networks.find(coin, name))) end
+    assert.matches("X has no network TRX; it has ARB %(Arbitrum One%(ARB%)%), ", select(2, networks.find(coin, "TRX")))
   end)
 
   it("need not be given where there is only one", function()
     local only = { coin = "X", networkList = { { netWork = "ARB" } } }
-    assert.equal("ARB", coins.network(only).netWork)
-    assert.matches("X travels on 3 networks; name one of ARB", select(2, coins.network(coin)))
-    assert.is_nil((coins.network { coin = "X" }))
+    assert.equal("ARB", networks.find(only).netWork)
+    assert.matches("X travels on 3 networks; name one of ARB", select(2, networks.find(coin)))
+    assert.is_nil((networks.find { coin = "X" }))
   end)
 end)
 

@@ -26,21 +26,16 @@ local function of_network(coin, network, shown)
   return list
 end
 
--- Returns what a list of coins says of a network, by any of its names; nil where it is not listed.
-local function network_of(coins, name, network)
-  for _, coin in ipairs(coins) do
-    if coin.coin == name then return (networks.find(coin, network)) end
-  end
-end
-
 --- Returns the networks that are open: `names` are COIN/NETWORK.
 function M.networks(client, names)
   local coins, err = client.wallet:coins()
   if not coins then return nil, err end
-  local list = {}
+  local list, by_name = {}, {}
+  for _, coin in ipairs(coins) do by_name[coin.coin or ""] = coin end
   for _, name in ipairs(names) do
     local coin, network = name:match "^([^/]+)/(.+)$"
-    for _, condition in ipairs(of_network(coin, network, network_of(coins, coin, network))) do
+    local shown = networks.find(by_name[coin] or { coin = coin }, network)
+    for _, condition in ipairs(of_network(coin, network, shown)) do
       list[#list + 1] = condition
     end
   end

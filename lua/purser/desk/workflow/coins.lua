@@ -35,9 +35,6 @@ function M.find(coins, name)
   return nil, ("the coin %s does not exist%s; see wallet.coins"):format(tostring(name), suggest.among(name, coins))
 end
 
---- The network of a coin by any of its names; or nil and a message.
-M.network = networks.find
-
 ---@class purser.NetworkQuery
 ---@field coin string             in capitals or not
 ---@field network string|nil      by any name people use; nil where the coin has one alone
@@ -55,7 +52,7 @@ function M.find_network(client, given)
   if not all then return nil, problem end
   local coin, unknown = M.find(all, given.coin)
   if not coin then return nil, errors.argument("coin", unknown) end
-  local network, message = M.network(coin, given.network)
+  local network, message = networks.find(coin, given.network)
   if not network then return nil, errors.argument("network", message) end
   local found = {}
   for name, value in pairs(network) do found[name] = value end

@@ -139,7 +139,7 @@ local function find_network(plan, all, given)
   end
   local coin, network, message
   coin, message = coins.find(all, given.coin)
-  if coin then network, message = coins.network(coin, given.network or given.netWork) end
+  if coin then network, message = networks.find(coin, given.network or given.netWork) end
   if not network then return problem(plan, message) end
   plan.network, plan.coin, plan.coin_record = network, coin.coin, coin
   line(plan, "network", "%s (%s)", network.netWork or "?", network.network or "?")
@@ -246,7 +246,7 @@ local function require_saved_address(plan, client, network, given)
     local entry = operations.saved_address(saved)
     if entry.address == given.address and (entry.memo or "") == (given.memo or "")
       and not networks.other_coin(plan.coin, saved.coin)
-      and coins.network(plan.coin_record, entry.network) == network then
+      and networks.find(plan.coin_record, entry.network) == network then
       line(plan, "saved", "the address is in the address book")
       return nil
     end
@@ -305,7 +305,7 @@ end
 -- Checks what a withdrawal names against its network. Returns the amount; or nil and an error when something could not
 -- be read.
 local function check_withdrawal(plan, client, network, given, with_balance)
-  if network and given.network and given.netWork and coins.network(plan.coin_record, given.netWork) ~= network then
+  if network and given.network and given.netWork and networks.find(plan.coin_record, given.netWork) ~= network then
     problem(plan, "network and netWork name two networks; give one")
   end
   check_destination(plan, client, network, given)

@@ -163,22 +163,7 @@ local STEP = 1000
 
 local rules = { before = option_schema.TIME }
 
-<<<<<<< HEAD
-=======
---- Returns what is wrong with the options of journal:prune, and with which; or nil.
----@return string|nil message, string|nil name, string|nil hint
-function M.check_prune(options)
-  local message, name, hint = option_schema.check(options, rules, "option")
-  if message then return message, name, hint end
-  if not options.before then return 'option "before" is missing', "before", "give a time in epoch milliseconds" end
-  if options.before > core.now_ms() - REACH_DAYS * DAY then
-    return "younger calls may still have to be reconciled", "before",
-      ("before must be at least %d days back"):format(REACH_DAYS)
-  end
-end
-
 -- The empty text keeps the index of digests out: equal calls may be many, and undecided ones are few.
->>>>>>> w-edges
 local is_over = " WHERE id = $1 AND NOT (" .. M.UNDECIDED .. [[)
   AND NOT EXISTS (SELECT 1 FROM purser_calls AS other WHERE other.digest || '' = purser_calls.digest
     AND other.account = purser_calls.account AND other.]] .. M.UNDECIDED .. ")"
