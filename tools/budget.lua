@@ -12,19 +12,11 @@ local budgets = {
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2815, 13, 366 },
   { "desk/books", 2620, 14, 324 },
-<<<<<<< HEAD
   { "desk/fleet", 990, 8, 205 },
-  { "desk/monitor", 505, 4, 210 },
+  { "desk/monitor", 502, 4, 210 },
   { "desk/payouts", 2935, 10, 480 },
   { "desk/receive", 1275, 9, 240 },
-  { "desk/workflow", 920, 7, 406 },
-=======
-  { "desk/fleet", 965, 8, 205 },
-  { "desk/monitor", 502, 4, 210 },
-  { "desk/payouts", 2915, 10, 480 },
-  { "desk/receive", 1270, 9, 240 },
-  { "desk/workflow", 915, 7, 405 },
->>>>>>> w-receive
+  { "desk/workflow", 915, 7, 406 },
   { "testing", 5960, 40, 315 },
   { "hosts", 1235, 13, 320 },
   { "cli", 6095, 41, 445 },
