@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- make test-all: 270 s on luajit
--- A third of two thousand histories over the product, at services that are odd in much.
+-- A third of two thousand histories over the product, at services that are odd in much. Other seeds may have a fault:
+-- of the 1,970 deposits of 3001 to 3300 one is never credited, and nobody traced that.
 
 local files = require "files"
 local histories = require "receive_histories"

@@ -63,11 +63,11 @@ function M.take_lease(self, params)
     return nil, err
   end
   local taken, err = self.store:write(function(book)
+    local entered, why = enter(self, book, params)
+    if not entered then return nil, why end
     book.outbox:add(book, names_of(self.senders))
-    if not book:rows("SELECT name FROM purser_receive_receiver LIMIT 1")[1] then
-      return nil, "no receiver has a name yet, so nobody would get a credit; give one"
-    end
-    return enter(self, book, params)
+    if book:rows("SELECT name FROM purser_receive_receiver LIMIT 1")[1] then return true end
+    return nil, "no receiver has a name yet, so nobody would get a credit; give one"
   end, self.token)
   if not taken then M.release(self) end
   return taken, err
