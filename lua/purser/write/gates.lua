@@ -85,7 +85,7 @@ end
 -- Ends the transaction where a key signs for an account without a need in a journal where another account has one: the
 -- key may be of that account all the same, and only a person can tell.
 local function check_apart(tx, account, intent)
-  local gated = tx:rows("SELECT account FROM purser_needs WHERE gate <> $1 LIMIT 1", M.JOINED)[1]
+  local gated = tx:rows("SELECT account FROM purser_needs WHERE gate <> $1 ORDER BY account LIMIT 1", M.JOINED)[1]
   if gated and not tx:rows("SELECT account FROM purser_joins WHERE name = $1 AND account = $2", intent.signer or "",
     account)[1] then
     tx:reject(intents.not_apart(gated.account, account, intent.signer))

@@ -137,7 +137,7 @@ end
 function M.join(self, name, account, by)
   local given = { name = name, account = account, by = by }
   local wrong, option, hint = option_schema.check(given, join_rules, "journal:join")
-  if not wrong and not (name and account and by) then
+  if not wrong and not (name and account and by and (name ~= account or name:find "^%x+$")) then
     wrong, option = "journal:join needs two names and who says so", "account"
   end
   if wrong then return nil, errors.option(wrong, option, hint) end
