@@ -55,7 +55,7 @@ describe("What was found of a lost call", function()
       assert(keep(journal, first, { outcome = "not_done" }))
       assert(journal:begin(intent_of("again", NOW + 60000), ROW))
     end)
-    assert.same({ "not_done",
-      "it was found before that it was not executed, and an equal call was sent", 1, "not_done" }, { answer.outcome, answer.reason, tries, call.state })
+    local reason = "it was found before that it was not executed, and an equal call was sent"
+    assert.same({ "not_done", reason, 1, "not_done" }, { answer.outcome, answer.reason, tries, call.state })
   end)
 end)
