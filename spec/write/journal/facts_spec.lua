@@ -116,6 +116,21 @@ describe("the journal", function()
     assert.same({ "k3", 2 }, { call.signer, #call.earlier })
   end)
 
+  for kind, open in pairs(journals) do
+    it("tells a call from an equal one of another operation and the same millisecond, " .. kind, function()
+      local journal = open()
+      if kind == "in a database" then finally(own.finish) end
+      local ids = {}
+      for i, name in ipairs { "sub_account.transfer", "broker.transfer", "broker.transfer", "sub_account.transfer" } do
+        local intent = { operation = name, params = copy_of(MOVE, { clientTranId = id_of(i) }), sent_at = NOW,
+          recv_window = 5000, account = "treasury", id = i <= 2 and name or nil }
+        if i <= 2 then assert(journal:begin(intent, operations.by_name[name])) end
+        ids[i] = assert(journal:call_of(intent)).id -- the last two are written by hand
+      end
+      assert.same({ "sub_account.transfer", "broker.transfer", "broker.transfer", "sub_account.transfer" }, ids)
+    end)
+  end
+
   it("knows nothing of a call whose attempts cannot be read: that is no call without earlier ones", function()
     local journal = own.begin()
     finally(own.finish)
