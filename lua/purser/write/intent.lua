@@ -109,14 +109,13 @@ end
 ---@param shown table<string, boolean>|nil  the names that count; nil: all
 ---@param spelling table<string, fun(value: string): string>
 local function digest_of(title, row, params, shown, spelling)
-  local names, made = {}, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
+  local names, parts, made = {}, { title }, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
   for name in pairs(params) do
     local param = row.by_name[name]
     local is_password = param and param[2] == "md5"
     if name ~= made and not is_password and (not shown or shown[name]) then names[#names + 1] = name end
   end
   table.sort(names)
-  local parts = { title }
   for _, name in ipairs(names) do
     local value = plain_amount(row, name, params[name])
     if spelling[name] then value = spelling[name](value) end

@@ -97,6 +97,10 @@ end
 ---@type fun(tx: table, call: string): string|nil
 M.standing_word = words.standing
 
+--- The query for the plans that let an attempt of a call through that is not pruned.
+M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
+  purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
+
 --- Returns the names that persons joined with an account: what a room keeps under them is that account's.
 ---@type fun(tx: table, account: string): string[]
 M.joined_names = words.joined

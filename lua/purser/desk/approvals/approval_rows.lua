@@ -301,9 +301,8 @@ end
 function M.prune(tx, before)
   tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
   local today = sub(utc.text(tx:now()), 1, 10)
-  for _, plan in ipairs(tx:rows([[SELECT digest, text FROM purser_plans WHERE added_at < $1
-    AND digest NOT IN (SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION
-      SELECT a.plan FROM purser_attempts a JOIN purser_calls c ON c.id = a.call WHERE c.params <> '{}')]], before)) do
+  for _, plan in ipairs(tx:rows("SELECT digest, text FROM purser_plans WHERE added_at < $1 AND digest NOT IN ("
+    .. planned.KEPT_PLANS .. ")", before)) do
     if (match(plan.text, '"not_after":"([^"]*)"') or today) < today then
       tx:rows("DELETE FROM purser_statements WHERE plan = $1", plan.digest)
       tx:rows("DELETE FROM purser_plans WHERE digest = $1", plan.digest)
