@@ -20,6 +20,7 @@ local validate = require "purser.client.call.validate"
 local words = require "purser.write.journal.words"
 
 ---@class purser.modules.planned
+---@field KEPT_PLANS string  the query for the plans that let an attempt of a call through that is not pruned
 local M = {}
 
 ----------------------------------------------------------------------------------------------------------- the rows
@@ -97,7 +98,6 @@ end
 ---@type fun(tx: table, call: string): string|nil
 M.standing_word = words.standing
 
---- The query for the plans that let an attempt of a call through that is not pruned.
 M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
