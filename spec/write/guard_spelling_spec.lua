@@ -35,6 +35,20 @@ local function transfer(fields)
 end
 
 describe("no_duplicates rejects a move that differs", function()
+  for _, other in ipairs { "withdraw_legacy", "withdraw" } do
+    it("in its operation, where wallet." .. other .. " comes second", function()
+      local payment = { coin = "USDT", address = "TSample", amount = "5", memo = "7", withdrawOrderId = "a" }
+      local first = other == "withdraw" and "withdraw_legacy" or "withdraw"
+      payment[first == "withdraw" and "netWork" or "network"] = first == "withdraw" and "TRX" or "Tron(TRC20)"
+      assert.are.equal(1, sent_of("wallet", first, { payment }))
+      payment.netWork, payment.network, payment.withdrawOrderId = payment.network and "TRX",
+        payment.netWork and "Tron(TRC20)", "b"
+      assert.are.equal(1, sent_of("wallet", other, { payment }))
+      payment.amount = "6"
+      assert.are.equal(2, sent_of("wallet", other, { payment }))
+    end)
+  end
+
   it("in the case of its asset", function()
     assert.are.equal(1, sent_of("wallet", "withdraw", { { coin = "USDT", address = "TSample", amount = "5" },
       { coin = "usdt", address = "TSample", amount = "5.0" } }))

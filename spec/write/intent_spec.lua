@@ -66,9 +66,20 @@ describe("two calls", function()
     end
   end)
 
-  it("of two operations are never equal", function()
-    assert.are_not.equal(intents.digest(operations.by_name["broker.transfer"], transfer),
-      intents.digest(operations.by_name["sub_account.transfer"], transfer))
+  it("of two operations are equal where both make it in one history", function()
+    local function face(name, params) return intents.digest(operations.by_name[name], params) end
+    assert.equal(face("broker.transfer", transfer), face("sub_account.transfer", transfer))
+    assert.are_not.equal(face("wallet.transfer", move), face("sub_account.transfer", move))
+    local memo = { coin = "XRP", netWork = "XRP", contractAddress = "c", address = "rSample", memo = "7", amount = "1" }
+    local old = { coin = "xrp", network = "Ripple(XRP)", address = "rSample", memo = "7", amount = "1.0",
+      withdrawOrderId = "other" }
+    local behind = { coin = "XRP", network = "XRP", address = "rSample:7", amount = "1" }
+    assert.equal(face("wallet.withdraw", memo), face("wallet.withdraw_legacy", old))
+    assert.equal(face("wallet.withdraw", memo), face("broker.withdraw", behind))
+    for name, value in pairs { coin = "XLM", address = "rSimple", memo = "8", amount = "2", remark = "rent" } do
+      assert.are_not.equal(face("wallet.withdraw", memo),
+        face("wallet.withdraw_legacy", copy_of(old, { [name] = value })), name)
+    end
   end)
 
   it("have one content under a key where all but the id is alike, however amount and coin are written", function()

@@ -120,6 +120,7 @@ describe("every look into a journal", function()
     for sql, plan in pairs(seen) do
       by_undecided = by_undecided + (plan:find "purser_calls_undecided" and 1 or 0)
       count = count + 1
+      plan = plan:gsub("SCAN purser_needs", "") -- a row for each account and gate: no number of calls makes it longer
       assert.is_nil(plan:find "SCAN purser_%a+$" or plan:find "SCAN purser_%a+\n", sql .. "\n" .. plan)
       assert.is_nil(sql:find " LIMIT " and plan:find "TEMP B%-TREE", sql .. "\n" .. plan)
     end

@@ -68,7 +68,8 @@ end
 local function whole(entry)
   return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
     operation = entry.intent.operation, account = entry.intent.account, key = entry.key,
-    params = entry.intent.params or {}, record = entry.record, message = entry.message }
+    params = entry.intent.params or {}, record = entry.record, message = entry.message,
+    earlier = entry.earlier }
 end
 
 local actions = {}

@@ -91,9 +91,8 @@ local function plain_amount(row, name, value)
   return tostring(amount or value)
 end
 
--- People spell these names in more than one way. An address counts as one only where nothing else identifies a call.
-local spelled = { asset = string.upper, coin = string.upper, toAccount = string.lower, fromAccount = string.lower }
-local spelled_if_shown = { address = string.lower }
+-- People spell these names in more than one way.
+local spelled = { asset = upper, coin = upper, toAccount = lower, fromAccount = lower, address = lower }
 
 -- Returns the names that count of a call which only its content identifies: those that a record shows, since two calls
 -- that differ in nothing else may each have made it. Nil where everything counts.
@@ -105,22 +104,21 @@ local function shown_names(row)
   return shown
 end
 
--- Returns a digest of an operation and its values, but for the id that distinguishes equal calls, and for a password,
--- which may be another when a call is repeated.
+-- Returns a digest of a title and values, but for the id that distinguishes equal calls, and for a password, which may
+-- be another when a call is repeated.
 ---@param shown table<string, boolean>|nil  the names that count; nil: all
----@param spell fun(name: string): nil|fun(value: string): string
-local function digest_of(row, params, shown, spell)
-  local names, made = {}, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
+---@param spelling table<string, fun(value: string): string>
+local function digest_of(title, row, params, shown, spelling)
+  local names, parts, made = {}, { title }, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
   for name in pairs(params) do
     local param = row.by_name[name]
     local is_password = param and param[2] == "md5"
     if name ~= made and not is_password and (not shown or shown[name]) then names[#names + 1] = name end
   end
   table.sort(names)
-  local parts = { row.full_name }
   for _, name in ipairs(names) do
-    local value, spelling = plain_amount(row, name, params[name]), spell(name)
-    if spelling then value = spelling(value) end
+    local value = plain_amount(row, name, params[name])
+    if spelling[name] then value = spelling[name](value) end
     parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))
@@ -134,19 +132,23 @@ function M.time_text(ms)
   return format("%013d", math.min(math.max(0, ms), 9999999999999))
 end
 
---- Returns what two equal calls have in common: everything but the id that distinguishes them, and but what no record
---- would show.
+--- Returns what two equal calls have in common, whichever operations make them in one history: all but the id that
+--- distinguishes them, and but what no record would show. Operations that withdraw name networks otherwise, and one has
+--- contracts: neither counts; and a memo counts as if it stood behind the address, as one operation has it.
 function M.digest(row, params)
-  local shown = shown_names(row)
-  return digest_of(row, params, shown, function(name) return spelled[name] or shown and spelled_if_shown[name] end)
+  local shown, history = shown_names(row), M.makes_in(row)
+  if row.moves and row.moves.to == "address" and params.address then
+    local memo = params.memo and params.memo ~= "" and ":" .. params.memo or ""
+    shown, params = nil, { coin = params.coin, address = params.address .. memo, amount = params.amount,
+      remark = params.remark }
+  end
+  return digest_of(history ~= "" and history or row.full_name, row, params, shown, spelled)
 end
 
 --- Returns a digest of what a key stands for: all values of the call in one spelling.
 ---@param params table<string, any>
 ---@return string
-function M.content(row, params)
-  return digest_of(row, params, nil, function(name) return (name == "coin" or name == "asset") and upper or nil end)
-end
+function M.content(row, params) return digest_of(row.full_name, row, params, nil, { asset = upper, coin = upper }) end
 
 --- Returns the key of a call that carries an id of the caller's; nil where it carries none.
 ---@return { name: string, content: string }|nil

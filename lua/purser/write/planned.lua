@@ -20,6 +20,7 @@ local validate = require "purser.client.call.validate"
 local words = require "purser.write.journal.words"
 
 ---@class purser.modules.planned
+---@field KEPT_PLANS string  the query for the plans that let an attempt of a call through that is not pruned
 local M = {}
 
 ----------------------------------------------------------------------------------------------------------- the rows
@@ -96,6 +97,9 @@ end
 --- Returns the id of a person's word by which a call may be sent again; nil where none stands.
 ---@type fun(tx: table, call: string): string|nil
 M.standing_word = words.standing
+
+M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
+  purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
 --- Returns the names that persons joined with an account: what a room keeps under them is that account's.
 ---@type fun(tx: table, account: string): string[]

@@ -8,7 +8,7 @@ describe("two payments of an agent", function()
   for _, case in ipairs {
     { true, {} }, { true, { amount = "20.00" } }, { true, { withdrawOrderId = "other" } }, { true, { remark = "x" } },
     { true, { coin = "usdt" } }, { false, { amount = "20.01" } }, { false, { address = "TOther" } },
-    { false, { memo = "7" } }, { false, { netWork = "ETH" } }, { true, { contractAddress = "TToken" } },
+    { false, { memo = "7" } }, { true, { netWork = "ETH" } }, { true, { contractAddress = "TToken" } },
     { true, { netWork = false, network = "Tron(TRC20)" }, "wallet.withdraw_legacy" },
     { true, { netWork = false, network = "Tron(TRC20)" }, "broker.withdraw" },
     { false, { amount = "21" }, "broker.withdraw" }, { false, {}, "wallet.internal_transfer" },

@@ -116,7 +116,7 @@ describe("what is pruned", function()
     end)
   end)
 
-  it("is a plan that is over, with its signatures, when no call is kept that it let through", function()
+  it("is a plan that is over, with its signatures, when no call or attempt is kept that it let through", function()
     local DAY = 24 * HOUR
     local now = NOON + 400 * DAY
 
@@ -132,16 +132,23 @@ describe("what is pruned", function()
       add(tx, "over", NOON, NOON + 7 * DAY)
       add(tx, "made", NOON, NOON + 7 * DAY)
       add(tx, "needed", NOON, NOON + 7 * DAY)
+      add(tx, "retried", NOON, NOON + 7 * DAY)
       add(tx, "valid", NOON, now)
       add(tx, "young", NOON + 300 * DAY, NOON + 301 * DAY)
       own.write(tx, "made", NOON, { plan = "made" })
       own.write(tx, "kept", NOON, { plan = "needed", params = '{"coin":"USDT"}' })
+      own.write(tx, "again", NOON, { plan = "young", params = '{"coin":"USDT"}' })
+      for call, plan in pairs { again = "retried", made = "over" } do -- of the latter call the plan is forgotten, too
+        tx:rows([[INSERT INTO purser_attempts (call, number, host, signer, sent_at, recv_window, plan, approved_by,
+          state, answered, record_id, message, ended_at) VALUES ($1, '1', '', '', $2, '5000', $3, 'bob', 'not_done', '',
+          '', '', $2)]], call, own.time_text(NOON), plan)
+      end
       tx.time = now
       approval_rows.prune(tx, own.time_text(NOON + 200 * DAY))
       local left = {}
       for i, plan in ipairs(tx:rows "SELECT plan FROM purser_statements ORDER BY plan") do left[i] = plan.plan end
-      assert.same({ "needed", "valid", "young" }, left)
-      assert.equal(3, #approval_rows.stored(tx, "treasury"))
+      assert.same({ "needed", "retried", "valid", "young" }, left)
+      assert.equal(4, #approval_rows.stored(tx, "treasury"))
       return true
     end)
   end)

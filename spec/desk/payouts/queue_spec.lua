@@ -240,6 +240,8 @@ describe("what was taken", function()
     assert.equal(3, undecided_equals())
     set "state = 'undecided' WHERE payment = 'b'"
     assert.equal(2, undecided_equals())
+    set "content = 'of another operation or network' WHERE payment = 'c'" -- other records are of it
+    assert.equal(1, undecided_equals())
   end)
 end)
 

@@ -112,9 +112,33 @@ describe("the journal", function()
       said[i] = ("%s %s %d %s"):format(row.number, row.signer, (row.sent_at - NOW) / HOUR, row.state)
     end
     assert.same({ "1 k1 0 rejected", "2 k2 1 unknown", "2 k2 1 not_done" }, said)
+    for _, filter in ipairs { { id = again.id }, { key = ID } } do -- the same to a person
+      local earlier = assert(journal:entries(filter))[1].earlier
+      table.sort(earlier, function(a, b) return a.state > b.state end) -- two may have ended in one millisecond
+      assert.same({ { number = 2, sent_at = NOW + HOUR, signer = "k2", state = "unknown", message = "time ran out" },
+        { number = 1, sent_at = NOW, signer = "k1", state = "rejected", message = "the key is over" },
+        { number = 2, sent_at = NOW + HOUR, signer = "k2", state = "not_done", person = "alice",
+          message = "alice said that it was not executed" } }, earlier)
+    end
+    assert.is_nil(assert(journal:entries())[1].earlier)
     local call = assert(journal:call_of(again))
     assert.same({ "k3", 2 }, { call.signer, #call.earlier })
   end)
+
+  for kind, open in pairs(journals) do
+    it("tells a call from an equal one of another operation and the same millisecond, " .. kind, function()
+      local journal = open()
+      if kind == "in a database" then finally(own.finish) end
+      local ids = {}
+      for i, name in ipairs { "sub_account.transfer", "broker.transfer", "broker.transfer", "sub_account.transfer" } do
+        local intent = { operation = name, params = copy_of(MOVE, { clientTranId = id_of(i) }), sent_at = NOW,
+          recv_window = 5000, account = "treasury", id = i <= 2 and name or nil }
+        if i <= 2 then assert(journal:begin(intent, operations.by_name[name])) end
+        ids[i] = assert(journal:call_of(intent)).id -- the last two are written by hand
+      end
+      assert.same({ "sub_account.transfer", "broker.transfer", "broker.transfer", "sub_account.transfer" }, ids)
+    end)
+  end
 
   it("knows nothing of a call whose attempts cannot be read: that is no call without earlier ones", function()
     local journal = own.begin()
@@ -125,6 +149,7 @@ describe("the journal", function()
       if sql:find("purser_attempts", 1, true) then return nil, "disk I/O error" end
       return db:rows(sql, ...)
     end }, { __index = db })
+    assert.matches("disk I/O error", tostring(select(2, journal:entries { id = again.id })))
     for _, name in ipairs { "call_of", "used", "owners", "open_calls" } do
       local args = { call_of = { again }, used = { "treasury", ROW, ID }, owners = { "key", "treasury", { ID } },
         open_calls = { "treasury", nil, NOW, NOW + HOUR } }

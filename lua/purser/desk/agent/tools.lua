@@ -8,6 +8,7 @@ local digest = require "purser.client.util.digest"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local plain_text = require "purser.client.util.plain_text"
+local planned = require "purser.write.planned"
 local purser = require "purser"
 
 local M = {}
@@ -202,27 +203,19 @@ local function equal_payment(self, reference, proposal)
   until #entries < 500
 end
 
--- Returns what an operation does, whichever group has it: three operations withdraw, and two transfer.
-local function kind_of(operation) return is_withdrawal[operation] and "withdraw" or operation:match "[^.]*$" end
+-- Returns what is equal of equal payments, whatever remark they carry: the journal's digest.
+local function face_of(operation, params)
+  local shown = {}
+  for name, value in pairs(params) do
+    if name ~= "remark" then shown[name] = value end
+  end
+  return planned.columns(operation, shown).digest
+end
 
--- Operations have two names for a network, and know a coin's contract.
-local MAY_DIFFER = { network = true, netWork = true, contractAddress = true }
-
---- Tells whether two payments move the same to the same place, by whatever id and operation. Amounts compare by value.
+--- Tells whether two payments move the same to the same place, by whatever id, operation and network.
 ---@return boolean
 function M.is_equal(params, others, operation, other)
-  if kind_of(operation) ~= kind_of(other) then return false end
-  local function shown(name, value)
-    return tostring(name == "amount" and purser.decimal(tostring(value)) or value):lower()
-  end
-  for _, pair in ipairs { { params, others }, { others, params } } do
-    for name, value in pairs(pair[1]) do
-      local is_compared = not NEVER[name] and name ~= "remark"
-        and not (MAY_DIFFER[name] and (operation ~= other or pair[2][name] == nil))
-      if is_compared and shown(name, value) ~= shown(name, pair[2][name] or "") then return false end
-    end
-  end
-  return true
+  return face_of(operation, params) == face_of(other, others)
 end
 
 function run.pay(self, given)

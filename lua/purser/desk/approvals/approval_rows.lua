@@ -296,13 +296,13 @@ function M.call_of(tx, account, queue, key, operation)
 end
 
 --- Forgets the sums of hours that no rule can ask for any more, and plans that are over, with their signatures, unless
---- a call is kept that one let through.
+--- a call is kept that one let through, or an earlier attempt of a call.
 ---@param before string  a time as the tables keep it, at least 32 days back
 function M.prune(tx, before)
   tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
   local today = sub(utc.text(tx:now()), 1, 10)
-  for _, plan in ipairs(tx:rows([[SELECT digest, text FROM purser_plans WHERE added_at < $1
-    AND digest NOT IN (SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}')]], before)) do
+  for _, plan in ipairs(tx:rows("SELECT digest, text FROM purser_plans WHERE added_at < $1 AND digest NOT IN ("
+    .. planned.KEPT_PLANS .. ")", before)) do
     if (match(plan.text, '"not_after":"([^"]*)"') or today) < today then
       tx:rows("DELETE FROM purser_statements WHERE plan = $1", plan.digest)
       tx:rows("DELETE FROM purser_plans WHERE digest = $1", plan.digest)

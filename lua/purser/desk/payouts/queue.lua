@@ -332,10 +332,12 @@ function M.equal_call(tx, self, payment)
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
 end
 
---- Returns how many payments that equal this one stand undecided, and were never sent as far as the journal knows.
+--- Returns how many payments of this one's content stand undecided, and were never sent as far as the journal knows.
+--- One on another network, or by another operation, may own other records.
 function M.undecided_equals(tx, self, payment)
-  return #tx:rows([[SELECT id FROM purser_calls WHERE digest = (SELECT digest FROM purser_calls WHERE id = $1)
-    AND account = $2 AND state = 'planned' AND stage = 'undecided']], payment.id, self.account)
+  return #tx:rows([[SELECT other.id FROM purser_calls AS one JOIN purser_calls AS other ON other.digest = one.digest
+    AND other.content = one.content WHERE one.id = $1 AND other.account = $2 AND other.state = 'planned'
+    AND other.stage = 'undecided']], payment.id, self.account)
 end
 
 --- Returns when the first call of an operation was sent that was answered, of those sent since then; nil where none

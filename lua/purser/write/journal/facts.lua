@@ -93,9 +93,9 @@ function M.call_of_intent(self, intent)
   if intent.id then
     found, message = read(self.db, "SELECT * FROM purser_calls WHERE id = $1", intent.id)
   else
-    found, message = read(self.db, "SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3",
-      intents.digest(operations.by_name[intent.operation], intent.params), time_text(intent.sent_at),
-      intent.account or "")
+    found, message = read(self.db, "SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3 "
+      .. "AND operation = $4", intents.digest(operations.by_name[intent.operation], intent.params),
+      time_text(intent.sent_at), intent.account or "", intent.operation)
   end
   return found and found[1], message
 end

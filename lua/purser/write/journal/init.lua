@@ -82,6 +82,20 @@ local function entry_of(row)
   }
 end
 
+-- The message of an end by a person's word is that of words.lua.
+local EARLIER = [[SELECT number, sent_at, NULLIF(signer, '') AS signer, state, NULLIF(message, '') AS message,
+  (SELECT min(person) FROM purser_words AS said WHERE said.call = attempt.call AND said.attempt = attempt.number
+  AND message = person || ' said that it was ' || CASE word WHEN 'done' THEN '' ELSE 'not ' END || 'executed') AS person
+  FROM purser_attempts AS attempt WHERE call = $1 ORDER BY sent_at, ended_at]]
+
+---@class purser.JournalAttempt  of a call before the latest, or an end that another one replaced
+---@field number integer
+---@field sent_at integer     epoch ms
+---@field signer string|nil   a digest of the API key
+---@field state string        how it ended
+---@field message string|nil
+---@field person string|nil   by whose word it ended
+
 ---@class purser.JournalEntry
 ---@field intent purser.Intent
 ---@field key string|nil     the caller's: it is used once
@@ -89,6 +103,7 @@ end
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
 ---@field message string|nil
+---@field earlier purser.JournalAttempt[]|nil  where the filter names an id or a key
 
 local filter_rules = {
   state = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }, account = "string",
@@ -143,7 +158,14 @@ function Journal:entries(filter)
   local sql, values = query_of(filter)
   local rows, message = self.db:rows(sql, unpack(values))
   if not rows then return problem(message) end
-  for i, row in ipairs(rows) do rows[i] = entry_of(row) end
+  for i, row in ipairs(rows) do
+    rows[i] = entry_of(row)
+    local earlier = {}
+    if filter.id or filter.key then earlier, message = self.db:rows(EARLIER, row.id) end
+    if not earlier then return problem(message) end
+    for _, one in ipairs(earlier) do one.number, one.sent_at = tonumber(one.number), tonumber(one.sent_at) end
+    rows[i].earlier = earlier[1] and earlier
+  end
   return rows
 end
 

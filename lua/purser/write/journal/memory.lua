@@ -169,7 +169,8 @@ function Memory:call_of(intent)
   if intent.id then return self.by_id[intent.id] end
   local digest = intents.digest(operations.by_name[intent.operation], intent.params)
   return those(self, function(call)
-    return call.sent_at == intent.sent_at and call.digest == digest and call.account == (intent.account or "")
+    return call.sent_at == intent.sent_at and call.digest == digest and call.operation == intent.operation
+      and call.account == (intent.account or "")
   end)[1]
 end
 
