@@ -30,7 +30,7 @@ teardown(ssh_keys.remove)
 
 local function approve(client, journal, payments)
   local text = assert(purser.approvals.plan { client = client, policy = policy, journal_id = assert(journal:id()),
-    payments = payments, maker = "carol" .. #plans })
+    journal = journal, payments = payments, maker = "carol" .. #plans })
   local plan = assert(plan_text.read(text))
   plan.signatures = policies.approve(text)
   plans[#plans + 1], plans[plan.digest] = plan, plan
