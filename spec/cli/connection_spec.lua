@@ -27,6 +27,54 @@ describe("a journal that cannot be used", function()
   end)
 end)
 
+describe("a command that is refused", function()
+  local at
+  setup(function() at = at_shell() end)
+  teardown(function() at.stop() end)
+
+  it("makes no journal", function()
+    local journal = at.folder() .. "/new.db"
+    local bad = at.file("key,coin,network,address,amount\na,USDT,TRX,T123,5\n")
+    local nowhere = at.with { PURSER_BASE_URL = false }
+    local withdraw = { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON, "--amount", "5" }
+    for words, message in pairs {
+      [{ nowhere, "--yes" }] = "which service?", [{ at.keys }] = "give --yes",
+      [{ at.keys, "--yes", "--memo", "" }] = "memo",
+      [{ at.keys, "--yes", "--base-url", "http://example.org" }] = "http",
+      [{ at.keys, "--yes", "--guard", "/nonexistent" }] = "No such file",
+    } do
+      local line = { (table.unpack or unpack)(withdraw) } -- luacheck: ignore
+      for i = 2, #words do line[#line + 1] = words[i] end
+      line[#line + 1], line[#line + 2] = "--journal", journal
+      local code, _, err = command.run(line, words[1])
+      assert.equal(2, code, err)
+      assert.matches(message, err, 1, true)
+      assert.is_nil(io.open(journal), message)
+    end
+    at.rejected({ "payouts", "run", bad, "--operation", "wallet.withdraw", "--journal", journal, "--yes", "--output",
+      at.file() }, "1 of 1 payments have errors")
+    assert.is_nil(io.open(journal))
+    assert.equal(0, (at.received "wallet.withdraw"))
+  end)
+
+  it("is a write under a policy without a journal; a read needs neither journal nor account", function()
+    local keys = at.with { PURSER_POLICY = at.folder() .. "/policy" }
+    local function run(...) return command.run({ ... }, keys) end
+    local code, _, err = run("wallet", "coins")
+    assert.equal(0, code, err)
+    code, _, err = run("fleet", "plan", at.file '{"accounts": []}', "--secrets", at.file())
+    assert.equal(0, code, err)
+    code, _, err = run("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset",
+      "USDT", "--amount", "1", "--yes")
+    assert.equal(2, code)
+    assert.matches("a policy needs a journal", err, 1, true)
+    code, _, err = run("address", "USDT", "TRX") -- which would make one
+    assert.equal(2, code)
+    assert.matches("only reads", err, 1, true)
+    assert.equal(0, (at.received "wallet.create_deposit_address"))
+  end)
+end)
+
 describe("the service that the keys go to", function()
   local function goes_to(url, source, words, environment)
     local code, out, err = command.dry_run(words, environment)

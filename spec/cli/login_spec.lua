@@ -51,6 +51,27 @@ describe("purser login", function()
     os.execute("rm -rf " .. folder)
   end)
 
+  it("replaces a key, and keeps its service unless that is given anew", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    finally(function() os.execute("rm -rf " .. folder) end)
+    local home = { XDG_CONFIG_HOME = folder }
+    local keys = at.account.api_key .. "\n" .. at.account.secret_key .. "\n"
+    assert.equal(0, (command.run({ "login", "desk", "--base-url", at.url, "--profile", "mexc" }, home, "old\nold\n")))
+    assert.equal(0, (command.run({ "login", "desk", "--replace" }, home, keys)))
+    local path = folder .. "/purser/desk.keys"
+    assert.equal(("base_url = %s\nprofile = mexc\n"):format(at.url), assert(files.read(path)):match "^(.-)api_key")
+    assert.equal(0, (command.run({ "wallet", "convertible_balances", "--account", "desk" }, home)))
+    assert.equal(0, (command.run({ "login", "desk", "--replace", "--profile", "default" }, home, keys)))
+    assert.equal("profile = default\n", assert(files.read(path)):match "^(.-)api_key")
+    files.write(path, "nothing\n")
+    local code, _, err = command.run({ "login", "desk", "--replace" }, home, keys)
+    assert.equal(2, code)
+    assert.matches("give --base-url or --profile", err, 1, true)
+    assert.equal("nothing\n", files.read(path))
+    assert.equal(0, (command.run({ "login", "desk", "--replace", "--base-url", at.url }, home, keys)))
+  end)
+
   it("keeps keys of the default account, which do not sign for a named one that has none", function()
     local folder = os.tmpname()
     os.remove(folder)

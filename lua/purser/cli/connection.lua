@@ -104,27 +104,31 @@ function M.look_at_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
 end
 
--- Opens the journal of --journal. Returns it; or nil and a message.
-local function open_journal(path)
-  local store, journal = values.journal(path), nil
+-- Opens the journal of --journal, after a client without one has passed `check` where the journal is new: nothing is
+-- made for a command that is refused. Returns the journal; or nil and a message, or an error of purser.new.
+local function open_journal(options, requested, check)
+  local path = options.journal
+  local store = values.journal(path)
   local is_there, err = purser.journal.exists(store)
-  if not err then journal, err = purser.journal.open(store) end
+  if err then return nil, M.journal_problem(path, err) end
+  if not is_there then
+    M.client, err = purser.new(requested)
+    if err then return nil, err end
+    if check then check(M.client) end
+    M.client:close()
+  end
+  local journal
+  journal, err = purser.journal.open(store)
   if not journal then return nil, M.journal_problem(path, err) end
   if not is_there then report.say("the journal %s is new: it knows of no call that was made before", path) end
+  terminal.settings.recover = "purser journal recover" .. M.words(options)
   return journal
 end
 
--- Returns the journal and the guard rails that the options or the environment name, as options of purser.new; or nil
--- and a message.
-local function safeguards(options)
+-- Returns the guard rails that the options or the environment name; or nil and a message.
+local function guard_of(options)
   local made, guards = {}, { credentials.variable "PURSER_GUARD" }
   for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
-  if options.journal then
-    local journal, message = open_journal(options.journal)
-    if not journal then return nil, message end
-    made.journal = journal
-    terminal.settings.recover = "purser journal recover" .. M.words(options)
-  end
   for _, path in ipairs(guards) do
     local message = add_guard(made, path, options)
     if message then return nil, message end
@@ -241,6 +245,19 @@ local function tell_of_open_calls(journal, client, options)
     .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
 end
 
+-- Makes the client, after its journal. Returns nil and a message, or an error of purser.new.
+local function make(requested, options, safe)
+  local check, policy, err = requested.check, requested.policy ~= false and M.policy(options) or nil, nil
+  requested.check, requested.policy = nil, nil
+  if options.journal then requested.journal, err = open_journal(options, requested, check) end
+  if err then return nil, err end
+  if policy and not options.guard then -- of a command without the options of commands that write
+    policy, safe.guard = nil, { { read_only = true } }
+  end
+  requested.policy, requested.guard = policy, safe.guard
+  return purser.new(requested)
+end
+
 --- Does what `open` does; returns nil and a message where the options make no client.
 function M.try(options, overrides)
   if options.account == "" then -- queues and journals would keep what is paid under no name
@@ -248,25 +265,23 @@ function M.try(options, overrides)
   end
   local keys, problem = credentials.find(options)
   if not keys then return nil, problem end
-  local safe
-  safe, problem = safeguards(options)
-  if not safe then return nil, problem end
   local service
   service, problem = service_of(options, keys)
   if not service then
     return nil, problem or "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for "
       .. "`purser sim`; or --profile mexc for the live one"
   end
-  local rate_limit
+  local rate_limit, safe
   rate_limit, problem = rate_limit_of(options)
   if not rate_limit then return nil, problem end
+  safe, problem = guard_of(options)
+  if not safe then return nil, problem end
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
-    timeout_ms = options.timeout, recv_window = options.recv_window, journal = safe.journal, guard = safe.guard,
-    policy = M.policy(options), account = keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
+    timeout_ms = options.timeout, recv_window = options.recv_window, account = keys.account, rate_limit = rate_limit,
+    hooks = activity.hooks(options.debug),
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
-  requested.policy = requested.policy or nil -- a plan is made without the payer's journal
   if requested.shares_limit then -- with clients of other keys, which come later
     rate_limit.profile, requested.shares_limit = service.profile, nil
     requested.rate_limit = purser.rate_limit(rate_limit)
@@ -284,7 +299,8 @@ function M.try(options, overrides)
     requested.transport, problem = recorded(requested.transport, options)
     if not requested.transport then return nil, "--" .. tostring(problem) end
   end
-  local client, err = purser.new(requested)
+  local client, err = make(requested, options, safe)
+  if type(err) == "string" then return nil, err end
   keys.secret:close() -- the client has made of it what it needs
   -- allow_insecure is for programs: here nothing permits it
   if not client then
@@ -297,14 +313,15 @@ function M.try(options, overrides)
   end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local sources = describe(client, service, keys)
-  tell_of_open_calls(safe.journal, client, options)
-  sources.journal, sources.is_named, sources.rate_limit = safe.journal, keys.account ~= nil, requested.rate_limit
+  tell_of_open_calls(requested.journal, client, options)
+  sources.journal, sources.is_named, sources.rate_limit = requested.journal, keys.account ~= nil, requested.rate_limit
   M.client = client
   return client, sources
 end
 
 --- Returns the client that the options ask for. Ends the command where they make none; init.lua closes it.
----@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
+---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once,
+--- `policy = false` is of what only reads, `check(client)` ends a refused command before its journal is made
 ---@return table sources  { url, service, keys, base_url, profile }
 function M.open(options, overrides) return report.must(M.try(options, overrides)) end
 

@@ -170,7 +170,7 @@ end
 function M.start(options)
   local declared, question = read_declaration(options.declaration), questions[options.action]
   if question then report.check_can_ask(options, question) end -- before anything is waited for
-  local client, sources = connection.open(options)
+  local client, sources = connection.open(options, { policy = question and connection.policy(options) or false })
   local vault, message = { store = error }, nil -- a list of payments needs no key
   if options.secrets then
     sources.is_new_file = select(3, core.file_mode(options.secrets)) == true

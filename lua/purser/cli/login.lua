@@ -26,7 +26,7 @@ function M.grammar()
     { "Options",
       { "--base-url", "<url>", "Address of the service that the key belongs to." },
       { "--profile", "<name>", "Conventions of the service: default, or mexc.", choices = { "default", "mexc" } },
-      { "--replace", "Replace the key that is kept under this name." },
+      { "--replace", "Replace the key that is kept under this name; its service stays unless it is given anew." },
       { "--no-input", "Never ask; read the two lines from standard input." } },
   }
 end
@@ -51,6 +51,14 @@ function M.start(options)
   if core.file_mode(path) and not options.replace then
     report.bad_input("login: %s is there already; give --replace to replace it", path)
   end
+  local service = options
+  if core.file_mode(path) and not (options.base_url or options.profile) then
+    service, message = core.read_credentials(path)
+    if not service then
+      report.bad_input("login: %s, so its service is not known; give --base-url or --profile", message)
+    end
+    if service.secret then service.secret:close() end
+  end
   local quiet = options.no_input or not core.is_terminal(0)
   local api_key = read_line("API key: ", false, quiet)
   local secret = read_line("Secret key (not shown): ", true, quiet)
@@ -62,7 +70,7 @@ function M.start(options)
     report.bad_input("login: the key or its secret holds a blank or a control character; nothing was kept")
   end
   os.execute("umask 077; mkdir -p " .. values.shell_word(credentials.folder()) .. " 2>/dev/null")
-  local ok, reason = key_file.write(path, { base_url = options.base_url, profile = options.profile, api_key = api_key,
+  local ok, reason = key_file.write(path, { base_url = service.base_url, profile = service.profile, api_key = api_key,
     secret_key = secret }, true)
   if not ok then
     report.bad_input("login: %s cannot be written: %s; nothing was kept; make its folder writable, or set "

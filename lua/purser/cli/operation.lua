@@ -332,7 +332,14 @@ end
 --- Runs an operation with the options of the command line. Returns the exit code.
 function M.run(row, options)
   local params = params_of(row, options)
-  local client, sources = connection.open(options)
+  local client, sources = connection.open(options, { check = function(client)
+    local typed, does = {}, not options.plan and not options.dry_run
+    for name, value in pairs(params) do typed[name] = value end
+    add_passwords(row, typed, options)
+    local request, err = client:preview(row.full_name, typed, { extra_params = extra_of(options) })
+    if not request and not options.plan then report.stop(report.failure(row, params, err)) end
+    if does then report.check_can_ask(options, row.full_name .. " is a write call") end
+  end })
   if options.key and not sources.journal then
     report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end

@@ -368,7 +368,7 @@ function M.plan(client, payments, options)
   for _, payment in ipairs(view.payments) do by_key[payment.key] = payment end
   for _, section in ipairs { "send", "held", "refused", "made" } do
     for _, entry in ipairs(view[section]) do
-      local payment = by_key[entry.key] or entry
+      local payment = options.queue and by_key[entry.key] or entry -- keys of no queue may be there twice
       entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
       known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
     end
