@@ -12,7 +12,7 @@ local budgets = {
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2815, 13, 366 },
   { "desk/books", 2620, 14, 324 },
-  { "desk/fleet", 1015, 8, 205 },
+  { "desk/fleet", 990, 8, 205 },
   { "desk/monitor", 502, 4, 210 },
   { "desk/payouts", 2935, 10, 480 },
   { "desk/receive", 1275, 9, 240 },

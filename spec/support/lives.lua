@@ -7,7 +7,7 @@
 --   - under a policy it is a row of a plan that two persons signed and nobody withdrew
 --   - a payment is made again only by a person's word, and under a policy by a plan that names the newest word
 --   - clients with a limit do not pass the limit, but by a payment that a word lets be made again
---   - at the end an honest operator gets each payment paid, by at most three commands for each name that its account had
+--   - at the end an honest operator gets each payment paid, by three commands for each name that its account had
 --
 --   local lives = require "lives"
 --   lives.run(300)   PURSER_LIVES=N runs others, PURSER_SEED=N begins elsewhere
@@ -347,7 +347,7 @@ local function finish(of, key)
       if entry and (entry.state ~= "done" or not was_made) then
         settle(of.real, key, was_made and "done" or "not_done")
       end
-      if was_made or code == "journal.other_content" then return commands, names end -- another key is for another amount
+      if was_made or code == "journal.other_content" then return commands, names end -- another amount
     end
   end
   error(("%s of %s is never paid"):format(key, of.real), 0)
