@@ -54,8 +54,8 @@ local function open_for_plan(options)
     and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
 end
 
--- Opens where the payments are: the client, its queue and its journal, which is new after `check` alone.
-local function open(options, check)
+-- Opens where the payments are: the client, its queue and its journal.
+local function open(options)
   for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
     if options[name] == "" then report.bad_input("payouts: --%s is empty; give a name, or leave it out", name) end
   end
@@ -64,7 +64,7 @@ local function open(options, check)
       and options.file and ", which is made when it is not there" or ", as the run was given it")
   end
   if not (options.action == "run" and options.file) then connection.need_journal("payouts", options.journal) end
-  local client, sources = connection.open(options, { concurrent = true, check = check })
+  local client, sources = connection.open(options, { concurrent = true })
   if not sources.is_named then
     report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or name that of "
       .. "the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key is another "
@@ -329,23 +329,9 @@ local function run(at, plan, options)
   return false
 end
 
--- Returns what ends the command where a list has errors, before a journal is made for it.
-local function checked(options, payments)
-  return function(client)
-    local copies = {}
-    for i, payment in ipairs(payments) do
-      local problems = { is_unread = payment.problems.is_unread, unpack(payment.problems) }
-      copies[i] = setmetatable({ problems = problems }, { __index = payment })
-    end
-    local plan = planned(options, { client = client, sources = {} }, copies)
-    if plan.bad > 0 then show_plan(plan, options) end
-    reject(plan, options)
-  end
-end
-
 function actions.run(options)
   local payments = options.file and read_list(options)
-  local at = payments and open(options, not payments.written and checked(options, payments) or nil) or look(options)
+  local at = (payments and open or look)(options)
   local others = payments and other_accounts(options, at)
   if others and options.yes then
     report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm the "
