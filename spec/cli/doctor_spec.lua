@@ -152,7 +152,7 @@ describe("purser doctor", function()
     local code, findings = run_doctor { PURSER_API_KEY = "a", PURSER_SECRET_KEY = "b",
       PURSER_BASE_URL = "http://127.0.0.1:1" }
     assert.equal(3, code)
-    assert.is_truthy(findings.service.cure:find("port", 1, true))
+    assert.is_truthy(findings.service.cure:find("--base-url", 1, true))
   end)
 
   it("finds that there are no keys", function()

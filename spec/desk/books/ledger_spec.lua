@@ -100,7 +100,9 @@ describe("The versions of a record", function()
   local function versions_at(books, rev)
     local versions = ledger.at(books, ("%012d"):format(rev)).records[1].versions
     local list = {}
-    for i, version in ipairs(versions) do list[i] = version.state .. " " .. version.tx .. " " .. version.seen - NOW end
+    for i, version in ipairs(versions) do
+      list[i] = ("%s %s %d"):format(version.state, version.tx, version.seen - NOW)
+    end
     return table.concat(list, ", ")
   end
 
