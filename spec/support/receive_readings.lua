@@ -75,7 +75,11 @@ function M.new(text)
 
   --- Ends one of them.
   function world.settle(dp, verb, with)
-    return assert(store:write(function(book) return judges.settle(book, dp, verb, with, "operator", world.now) end))
+    local settled, err = store:write(function(book)
+      return judges.settle(book, dp, verb, with, "operator", world.now)
+    end)
+    if not settled then error(err, 0) end -- assert of Lua 5.1 takes texts alone
+    return settled
   end
 
   return world

@@ -103,10 +103,14 @@ describe("a socket of nginx", function()
     assert.same({ "closed", "waited" }, said)
   end)
 
-  it("is closed where the time ran out, its thread ended; the failure has the status that had arrived", function()
-    nginx { "HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\n{" }
-    local _, failure = assert(cosocket.new {}):send(REQUEST)
-    assert.same({ "the time ran out (1000 ms)", "unknown", 503 }, { failure.message, failure.outcome, failure.status })
-    assert.same({ "killed", "closed" }, said)
-  end)
+  -- Lua 5.1 yields through no pcall; nginx has LuaJIT, which does.
+  if rawget(_G, "jit") or _VERSION ~= "Lua 5.1" then
+    it("is closed where the time ran out, its thread ended; the failure has the status that had arrived", function()
+      nginx { "HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\n{" }
+      local _, failure = assert(cosocket.new {}):send(REQUEST)
+      assert.same({ "the time ran out (1000 ms)", "unknown", 503 },
+        { failure.message, failure.outcome, failure.status })
+      assert.same({ "killed", "closed" }, said)
+    end)
+  end
 end)
