@@ -51,9 +51,16 @@ describe("purser receive", function()
     assert.same({ event.deposit .. "/credit", "alice", "250" }, { event.id, event.customer, event.amount })
     code, out = receive("list", "--to", db)
     assert.equal(6, code)
-    local dp = out:match "purser receive settle (dp_%x+) refuse"
-    assert.equal(0, (receive("settle", dp, "refuse", "--to", db)))
+    local printed = assert(out:match "purser receive (settle dp_%x+ refuse [^\n]+)")
+    assert.same({ 0, "", "" }, { receive("list", "--to", db, "--coin", "USDT") })
+    assert.equal(6, (receive("list", "--to", db, "--coin", "BTC")))
+    local words = {}
+    for word in printed:gmatch "%S+" do words[#words + 1] = word end
+    assert.equal(0, (receive((table.unpack or unpack)(words)))) -- luacheck: ignore
     assert.equal(0, (receive("list", "--to", db)))
+    assert.matches("^BTC[^\n]+refused 1 [^\n]+\n$", select(2, receive("check", "--to", db, "--coin", "BTC")))
+    code, out = receive("address", "alice", "USDT", "TRX", "--to", db, "--json")
+    assert.same({ 0, "alice" }, { code, core.decode(out).customer })
     code, out = receive("check", "--to", db)
     assert.equal(0, code)
     assert.matches("USDT  received 250 = credited 250", out)

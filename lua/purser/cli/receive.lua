@@ -68,6 +68,9 @@ local function open(options, has_client)
   return report.must(purser.receive.open(made)), made.client
 end
 
+-- The words by which a printed command names the same database.
+local function to_of(options) return options.to and " --to " .. values.shell_word(options.to) or "" end
+
 local function customers_of(options)
   if not options.customers then return nil end
   local text, message = files.read(options.customers)
@@ -75,8 +78,9 @@ local function customers_of(options)
 end
 
 -- Says what waits. Returns the exit code.
-local function waiting_code(receive, given)
-  return receivers.say_waiting(report.must(receive:deliveries()), given, "purser receive receivers drop %s")
+local function waiting_code(options, receive, given)
+  return receivers.say_waiting(report.must(receive:deliveries()), given, "purser receive receivers drop %s"
+    .. to_of(options):gsub("%%", "%%%%"))
 end
 
 local actions = {}
@@ -113,21 +117,24 @@ function actions.run(options)
     return HELD
   end
   if not ok then return report.failure({ effect = "read" }, {}, err) end
-  local code = waiting_code(receive, receivers.of(options))
+  local code = waiting_code(options, receive, receivers.of(options))
   local lines = report.must(receive:list())
   if not lines[1] then return code end
-  report.say("%d deposits wait for a person: `purser receive list`", #lines)
+  report.say("deposits that wait for a person: %d: `purser receive list%s`", #lines, to_of(options))
   return math.max(code, ASKED)
 end
 
 function actions.list(options)
-  local lines = report.must(open(options):list())
+  local lines = {}
+  for _, line in ipairs(report.must(open(options):list())) do
+    lines[#lines + 1] = (not options.coin or line.coin == options.coin) and line or nil
+  end
   for _, line in ipairs(options.json and {} or lines) do
     local text = { ("%s  %s %s  %s  since %s\n"):format(line.deposit, line.amount, line.coin, line.why,
       values.show_time(line.since)), ("   %s to %s%s, transaction %s\n"):format(line.network, line.address,
       line.memo ~= "" and " memo " .. line.memo or "", line.tx ~= "" and line.tx or "none") }
     for _, verb in ipairs(line.verbs) do
-      text[#text + 1] = ("   purser receive settle %s %s\n"):format(line.deposit, verb)
+      text[#text + 1] = ("   purser receive settle %s %s%s\n"):format(line.deposit, verb, to_of(options))
     end
     report.write((table.concat(text):gsub("[^\n]+", plain_text.clean)))
   end
@@ -143,7 +150,7 @@ end
 function actions.deliveries(options)
   local receive = open(options)
   if options.json then report.write(output.json(json.list(report.must(receive:deliveries())), "  ")) end
-  return waiting_code(receive)
+  return waiting_code(options, receive)
 end
 
 function actions.replay(options)
@@ -152,7 +159,7 @@ function actions.replay(options)
     local ms, message = values.time(what)
     what = ms or report.bad_input("%s; or give dp_..., or an event's id", message)
   end
-  report.write(("%d events go again\n"):format(report.must(receive:replay(options.first, what))))
+  report.write(("events that the next run sends again: %d\n"):format(report.must(receive:replay(options.first, what))))
 end
 
 function actions.receivers(options)
@@ -176,13 +183,18 @@ function actions.address(options)
     return ok or err.kind ~= "argument" and report.must(ok, err) -- a database that fails says nothing of the address
   end)
   report.must(receive:note_address(options.first, made.address, made.memo))
-  local memo = made.memo and made.memo ~= "" and " memo " .. made.memo or ""
-  report.write(plain_text.clean(made.address .. memo) .. "\n")
+  local memo = made.memo ~= "" and made.memo or nil
+  report.write(options.json and output.json { customer = options.first, address = made.address, memo = memo }
+    or plain_text.clean(made.address .. (memo and " memo " .. memo or "")) .. "\n")
 end
 
 function actions.check(options)
   local adds_up, list = true, {}
-  for i, sum in ipairs(report.must(open(options):check())) do
+  local sums = {}
+  for _, sum in ipairs(report.must(open(options):check())) do
+    sums[#sums + 1] = (not options.coin or sum.coin == options.coin) and sum or nil
+  end
+  for i, sum in ipairs(sums) do
     adds_up = adds_up and sum.adds_up
     list[i] = { coin = sum.coin, adds_up = sum.adds_up, deposit = sum.odd }
     for _, name in ipairs { "received", "credited", "reversed", "person", "refused", "pending" } do

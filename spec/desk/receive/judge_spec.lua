@@ -62,6 +62,15 @@ describe("A deposit in a state", function()
     assert.equal("credit alice 5 USDT", world.events())
   end)
 
+  it("that a person gave a customer is not asked about again while it stays", function()
+    world.show { { tx = "a", status = 12 } }
+    world.settle(world.list()[1].deposit, "give", "alice")
+    world.show { { tx = "a", status = 12 } }
+    assert.same({ {}, "credit alice 5 USDT" }, { world.list(), world.events() })
+    world.show { { tx = "a", status = 7 } }
+    assert.matches("reversed", world.events())
+  end)
+
   it("that says neither yes nor no after the credit is seen, and is no other deposit", function()
     world.show { { tx = "a" }, { tx = "b" } }
     world.show { { tx = "a", status = 12 }, { tx = "b" } }

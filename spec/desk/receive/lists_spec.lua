@@ -27,6 +27,16 @@ describe("The list of deposits for a person", function()
     assert.equal("credit bob 9", receive_world.events(world))
   end)
 
+  it("counts what was refused at first sight", function()
+    local world = receive_world.new()
+    assert(world.receive:begin { customers = world.customers })
+    local deposit = world.deposit "9"
+    assert(world.sim:set_deposit(deposit.id, 8))
+    assert(world.receive:run { deadline_ms = HOUR })
+    local sum = world.receive:check()[1]
+    assert.same({ true, "9", "9" }, { sum.adds_up, tostring(sum.received), tostring(sum.refused) })
+  end)
+
   it("adds up while each credit is of the amount and coin that the service shows", function()
     local world = receive_world.new()
     assert(world.receive:begin { customers = world.customers })

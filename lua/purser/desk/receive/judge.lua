@@ -125,7 +125,7 @@ function M.settle(book, dp, verb, with, by, now)
     if not book:rows("SELECT customer FROM purser_receive_customer WHERE customer = $1", with)[1] then
       return nil, ("there is no customer %s"):format(with)
     end
-    book:change(row, { by = by, held = false })
+    book:change(row, { by = by, held = false, odd = row.odd or row.ask == "state" }) -- the person saw the state
     credit(book, row, with, now)
   elseif verb == "same" then
     local other = book:deposit(with)

@@ -51,7 +51,7 @@ local function place_of(row)
   if row.ask ~= "" then return "person" end
   if row.closed ~= "" then return "refused" end
   local kind = states.credit(row.state)
-  if kind == "pending" then return "pending" end
+  if kind == "pending" or kind == "refused" then return kind end
   return kind == "credit" and "missing" or nil
 end
 
