@@ -17,6 +17,7 @@ local failures = require "single_failures"
 local own_journal = require "own_journal"
 local planned = require "purser.write.planned"
 local purser = require "purser"
+local seeded = require "seeded"
 local setting = require "approvals_setting"
 
 local HOUR, DAY = 3600000, 86400000
@@ -33,14 +34,6 @@ local unpack = table.unpack or unpack -- luacheck: ignore 143
 
 local random -- of a life
 local world
-
-local function generator(seed)
-  local state = seed * 7919 % 2147483647 + 1
-  return function(n)
-    state = state * 48271 % 2147483647
-    return state % n + 1
-  end
-end
 
 local function pick(list) return list[random(#list)] end
 
@@ -354,7 +347,7 @@ local function finish(of, key)
 end
 
 local function live(seed)
-  random = generator(seed)
+  random = seeded(seed)
   local sim = purser.sim.new { seed = seed, repeated_ids = "execute", start_time = setting.NOW }
   world = { sim = sim, inner = sim:transport(), events = {}, plans = {}, policed = {}, known = {}, keys = {},
     secrets = {}, real_of = {}, processes = {} }

@@ -16,21 +16,13 @@ local payments_plan = require "purser.cli.payments_plan"
 local purser = require "purser"
 local runs = require "purser.desk.payouts.runs"
 local schedule = require "purser.schedule"
+local seeded = require "seeded"
 
 local WORKERS, QUEUES = { "one", "two" }, { "june", "july" }
 local OVER = { done = true, dropped = true }
 
 local random -- of a history
 local all_sent, followed = 0, {}
-
--- Returns a generator of numbers from 1 to n, always the same for a seed.
-local function generator(seed)
-  local state = seed * 7919 % 2147483647 + 1
-  return function(n)
-    state = state * 48271 % 2147483647
-    return state % n + 1
-  end
-end
 
 -- A list changes as a person changes it between two runs.
 local edits = {
@@ -238,7 +230,7 @@ local function run_beside(workers, queues, plans)
 end
 
 local function history(seed)
-  random = generator(seed)
+  random = seeded(seed)
   world = { applied = {}, killed = {} }
   local workers, lists, stale = { worker_of "one", worker_of "two" }, {}, {}
   for i in ipairs(WORKERS) do lists[i] = { { "k1", "11" }, { "k2", "12" }, { "k3", "13" } } end

@@ -71,6 +71,13 @@ end
 -- The words by which a printed command names the same database.
 local function to_of(options) return options.to and " --to " .. values.shell_word(options.to) or "" end
 
+-- Those of a list that are of --coin; all without it.
+local function of_coin(options, all)
+  local found = {}
+  for _, one in ipairs(all) do found[#found + 1] = (not options.coin or one.coin == options.coin) and one or nil end
+  return found
+end
+
 local function customers_of(options)
   if not options.customers then return nil end
   local text, message = files.read(options.customers)
@@ -125,10 +132,7 @@ function actions.run(options)
 end
 
 function actions.list(options)
-  local lines = {}
-  for _, line in ipairs(report.must(open(options):list())) do
-    lines[#lines + 1] = (not options.coin or line.coin == options.coin) and line or nil
-  end
+  local lines = of_coin(options, report.must(open(options):list()))
   for _, line in ipairs(options.json and {} or lines) do
     local text = { ("%s  %s %s  %s  since %s\n"):format(line.deposit, line.amount, line.coin, line.why,
       values.show_time(line.since)), ("   %s to %s%s, transaction %s\n"):format(line.network, line.address,
@@ -190,11 +194,7 @@ end
 
 function actions.check(options)
   local adds_up, list = true, {}
-  local sums = {}
-  for _, sum in ipairs(report.must(open(options):check())) do
-    sums[#sums + 1] = (not options.coin or sum.coin == options.coin) and sum or nil
-  end
-  for i, sum in ipairs(sums) do
+  for i, sum in ipairs(of_coin(options, report.must(open(options):check()))) do
     adds_up = adds_up and sum.adds_up
     list[i] = { coin = sum.coin, adds_up = sum.adds_up, deposit = sum.odd }
     for _, name in ipairs { "received", "credited", "reversed", "person", "refused", "pending" } do

@@ -3,35 +3,16 @@
 -- spec/torture/on_postgresql.lua.
 
 local core = require "purser.core"
-local database = require "purser.client.util.database"
-local files = require "files"
+local setting = require "database_setting"
 local steps = require "steps"
 
-local folder, path, db
+local open, put, count = setting.open, setting.put, setting.count
+local db
 
-local function open(options)
-  local all = { sqlite = path }
-  for name, value in pairs(options or {}) do all[name] = value end
-  return database.open(all)
-end
-
-setup(function() folder = files.folder() end)
-teardown(function() files.remove(folder) end)
-before_each(function()
-  os.execute("rm -f " .. folder .. "/*")
-  path = folder .. "/db"
-  db = assert(open())
-  assert(db:rows "CREATE TABLE purser_t (name TEXT PRIMARY KEY, value TEXT)")
-end)
+setup(setting.setup)
+teardown(setting.teardown)
+before_each(function() db = setting.begin() end)
 after_each(function() db:close() end)
-
-local function put(tx, name, value)
-  return tx:rows("INSERT INTO purser_t (name, value) VALUES ($1, $2)", name, value)
-end
-
-local function count()
-  return #assert(db:rows "SELECT name FROM purser_t")
-end
 
 describe("a transaction", function()
   it("is committed with all that was done, and returns what its function returns", function()
