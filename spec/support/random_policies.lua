@@ -179,6 +179,7 @@ function naive.amount_up_to(value, call)
 end
 function naive.sum_over(value, call)
   if not call.params.amount or not call.naive_sum then return "maybe" end
+  if (call.params.coin or call.params.asset) == "US DT" then return "maybe" end -- in no sum
   if value.per == "destination" and not call.params.address and not call.params.toAccount then return "maybe" end
   return tonumber(call.params.amount) + tonumber(call.naive_sum) > tonumber(value.amount) and "yes" or "no"
 end

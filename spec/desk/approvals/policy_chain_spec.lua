@@ -60,8 +60,14 @@ describe("the folder of a policy", function()
     fails("change` of version 1", add(new, "carol", "dave"))
     fails("change` of version 2", add(new, "alice", "bob"))
     local chain = assert(add(new, "carol", "dave", "bob"))
-    assert.equal("alice", chain.ever[policy.read(chain.versions[1].text).people.alice[1].key])
-    fails("change` of version 2", add({}, "alice", "bob"))
+    local key = policy.read(chain.versions[1].text).people.alice[1].key
+    assert.same({ alice = true }, chain.ever[key])
+    local people = policies.given(nil, true).people
+    people.alicia, people.alice = people.alice, nil
+    local renamed = { people = people, groups = { treasury = { "alicia", "bob" }, finance = { "carol", "dave" } },
+      change = new.change }
+    assert.same({ alice = true, alicia = true }, assert(add(renamed, "carol", "dave")).ever[key])
+    fails("change` of version 3", add({}, "alice", "bob"))
   end)
 
   it("is not believed where anybody can write, or where bytes are changed", function()

@@ -154,6 +154,34 @@ describe("a policy's rules", function()
     end
   end)
 
+  it("take an address of the service's book for the coin that the book has it for", function()
+    local saved = read { allow("saved", { saved = true }) }
+    for shown, expected in pairs { USDT = true, ["usdt-TRX"] = true, USDC = false, USDTX = false, [""] = false } do
+      local call = withdrawal { book = { { address = "TNew", network = "TRX", coin = shown } } }
+      assert.equal(expected or nil, rules.matches(saved.rules[1], call, saved), shown)
+    end
+    local call = withdrawal { book = { { address = "TNew", network = "TRX", coin = "USDT" } } }
+    call.coins = nil
+    assert.is_nil(rules.matches(saved.rules[1], call, saved))
+  end)
+
+  it("are met by a call whose coin may be theirs: by its sum, too, which does not count that call", function()
+    local function decide(coin, when, effect)
+      local given = read { allow("all", {}), { name = "one", effect = effect or "forbid", when = when,
+        approvals = effect and {} or nil } }
+      return rules.decide(given, withdrawal { params = { coin = coin }, sum = function() return decimal "0" end }).ok
+    end
+    local sum = { coin = "USDT", sum_over = { amount = "1000", hours = 24, per = "account" } }
+    for coin, is_free in pairs { USDT = true, usdt = true, USDC = true, ["USDC-TRX"] = true, ["USDT-TRX"] = false,
+      ["USDT "] = false, ["USDT;"] = false, ["USDT,BTC"] = false } do
+      assert.equal(is_free, decide(coin, sum), coin)
+      assert.equal(is_free and coin:upper() ~= "USDT", decide(coin, { coin = "USDT" }), coin)
+    end
+    assert.is_false(decide("USDT-TRX", { coin = "USDT-TRX" }))
+    local allowed = read { allow("usdt", { coin = "USDT" }) }
+    assert.is_false(rules.decide(allowed, withdrawal { params = { coin = "USDT-TRX" } }).ok)
+  end)
+
   it("know a destination by all that says who is paid", function()
     local cold = read { allow("cold", { to = "cold" }) }
     assert.is_true(rules.decide(cold, withdrawal { params = { address = "TCold" } }).ok)

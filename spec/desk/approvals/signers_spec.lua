@@ -16,7 +16,7 @@ local TEXT = "the text of a plan"
 local function chain()
   local latest = assert(policy.read(policies.text(policies.given(nil, true))))
   local ever = {}
-  for key, person in pairs(latest.by_key) do ever[key] = person end
+  for key, person in pairs(latest.by_key) do ever[key] = { [person] = true } end
   latest.by_key[signers.statement(TEXT, ssh_keys.sign("bob", "purser-plan-1", TEXT)).key] = nil -- bob was removed
   return { latest = latest, versions = { latest }, ever = ever }
 end
@@ -42,6 +42,16 @@ describe("the signers of a plan", function()
   it("withdraw also where they were removed since", function()
     assert.equal("bob", of("alice", "bob withdraw-").withdrawn)
     assert.is_nil(of("alice", "eve withdraw-").withdrawn)
+  end)
+
+  it("are not its maker under another name that the policy had for the key", function()
+    local given, signature = chain(), ssh_keys.sign("alice", "purser-plan-1", TEXT)
+    local statement = signers.statement(TEXT, signature)
+    given.ever[statement.key].carol = true
+    assert.same({ signed = {}, problems = { { code = "maker", person = "alice", number = 1 } } },
+      signers.of({ maker = "carol" }, given, { statement }))
+    local made = signers.statement(TEXT, ssh_keys.sign("alice", "purser-plan-made-1", TEXT))
+    assert.equal("alice", signers.of({ maker = "carol" }, given, { made }).maker)
   end)
 
   it("sign this text for a purpose of plans, or nothing", function()

@@ -24,7 +24,8 @@ function readers.book(client)
   while true do
     local saved, err = walk:next()
     if not saved then return not err and book or nil end
-    book[#book + 1] = operations.saved_address(saved)
+    local entry = operations.saved_address(saved)
+    entry.coin, book[#book + 1] = tostring(saved.coin or ""), entry
   end
 end
 

@@ -16,7 +16,7 @@ local floor, format = math.floor, string.format
 ---@field folder string
 ---@field latest purser.Policy
 ---@field versions purser.Policy[]      by version
----@field ever table<string, string>    who had a key in any version, by the key
+---@field ever table<string, table<string, boolean>>  by key: its names in all versions
 
 -- Returns the persons of a policy who signed a text as a policy, by name: of several signatures each counts once. Nil
 -- and a message where a signature could not be checked.
@@ -83,7 +83,10 @@ function M.open(folder, account)
     if new then signatures, message = files.read_trusted(at .. ".sigs") end
     message = message or problem(new, chain.latest, signatures, account)
     if message then return nil, format("the policy %s.json cannot be used: %s", at, message) end
-    for key, person in pairs(new.by_key) do chain.ever[key] = person end
+    for key, person in pairs(new.by_key) do
+      chain.ever[key] = chain.ever[key] or {}
+      chain.ever[key][person] = true
+    end
     chain.latest, chain.versions[new.version] = new, new
   end
 end

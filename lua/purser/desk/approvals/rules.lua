@@ -62,9 +62,12 @@ end
 
 function judge.coin(set, call)
   if not call.coins then return call.coins end
-  local count = 0
-  for _, coin in ipairs(call.coins) do count = count + (set[coin] and 1 or 0) end
-  if count > 0 and count < #call.coins then return nil end
+  local count, may_be = 0, false
+  for _, coin in ipairs(call.coins) do
+    count = count + (set[coin] and 1 or 0)
+    may_be = may_be or set[match(coin, "^(.*)%-")] -- as histories show USDT-TRX
+  end
+  if count < #call.coins and (count > 0 or may_be) then return nil end
   return count > 0
 end
 
@@ -86,7 +89,9 @@ function judge.network(names, call)
   return call.to.network and M.among(names, call.to.network, call.listed)
 end
 
-local function is_entry(entry, to, listed)
+local function is_entry(entry, to, call)
+  local listed, coin = call.listed, call.coins and call.coins[1]
+  if entry.coin and (entry.coin == "" or not coin or networks.other_coin(coin, entry.coin)) then return false end
   local is_same = entry.address == to.address and entry.memo == to.memo
     or to.text ~= nil and entry.address == to.text and entry.memo == nil
   return is_same and to.contract == entry.contractAddress
@@ -104,7 +109,7 @@ local function pays_one_of(lists, call)
   local address = upper(to.address)
   for _, list in ipairs(lists) do
     for _, entry in ipairs(list) do
-      if is_entry(entry, to, call.listed) then return true end
+      if is_entry(entry, to, call) then return true end
       local other = upper(entry.address)
       if other == address or other == front_of(address) or front_of(other) == address then found = nil end
     end
@@ -131,7 +136,7 @@ function judge.amount_up_to(limit, call) return call.amount and call.amount:comp
 
 -- The sum holds this call.
 function judge.sum_over(limit, call)
-  if not call.amount or not call.sum or limit.per == "destination" and call.place == "" then return nil end
+  if M.counted(call) ~= limit.coin or not call.sum or limit.per == "destination" and call.place == "" then return nil end
   local sum = call.sum(limit)
   return sum and (sum + call.amount):compare(limit.amount) > 0
 end

@@ -139,13 +139,15 @@ end
 function M.of(head, chain, statements)
   local found = { signed = {}, problems = {} }
   for i, statement in ipairs(statements) do
-    local kind, person, code = statement.kind, chain.latest.by_key[statement.key or ""], nil
-    if kind == "withdraw" then person = person or chain.ever[statement.key] end
+    local key, kind, code = statement.key or "", statement.kind, nil
+    local person, names = chain.latest.by_key[key], chain.ever[key] or {}
+    local is_maker = names[head.maker] -- under an older name, too
+    if kind == "withdraw" then person = person or names_of(names)[1] end
     if not kind then code = "signature"
     elseif not person then code = "stranger"
     elseif kind == "withdraw" then found.withdrawn = person
-    elseif kind == "made" and person == head.maker then found.maker = person
-    elseif kind == "made" or person == head.maker then code = "maker"
+    elseif kind == "made" and is_maker then found.maker = person
+    elseif kind == "made" or is_maker then code = "maker"
     elseif found.signed[person] then code = "same_person"
     else found.signed[person] = true end
     if code then
