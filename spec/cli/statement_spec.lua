@@ -47,6 +47,17 @@ describe("purser statement", function()
     assert.matches("; open: %x+ of 2023%-11%-15, 5 USDT: not final: deposit in state %u%u", files.read(path))
   end)
 
+  it("ends with 1 under --check where a span is over, and the books were not read to its end", function()
+    local world, path = books_world.new { subs = 0 }, files.new_path()
+    local books = books_world.open(world, { sqlite = path })
+    assert(books:sync())
+    books:close()
+    for to, expected in pairs { ["2023-11-14"] = 0, ["2023-12-01"] = 1, ["2100-01-01"] = 0 } do
+      assert.equal(expected, (command.run({ "statement", "--from", "2023-11-01", "--to", to, "--check" },
+        { PURSER_BOOKS = "sqlite:" .. path })), to)
+    end
+  end)
+
   it("shows the books as they were, and what differs", function()
     local environment = prepared()
     local code, old = run(environment, "--rev", "3")

@@ -3,6 +3,7 @@
 
 local books_command = require "purser.cli.books"
 local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local report = require "purser.cli.report"
 
 local M = {}
@@ -54,7 +55,8 @@ function M.start(options)
   local text, made = statement(options.rev, not options.compare and write or nil)
   if options.compare then write(difference(statement(options.compare), text)) end
   books:close()
-  local needs = #made.open + #made.unexplained + #made.gaps + #made.unread + #made.negative
+  local is_unread = made.ahead and tonumber(made.to) <= core.now_ms() and 1 or 0 -- an ended span
+  local needs = #made.open + #made.unexplained + #made.gaps + #made.unread + #made.negative + is_unread
   return options.check and needs > 0 and report.REJECTED or report.DONE
 end
 

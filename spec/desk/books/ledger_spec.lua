@@ -123,6 +123,21 @@ describe("The versions of a record", function()
     books:close()
   end)
 
+  it("end as the service says, whatever a person said before", function()
+    local books = changed(1)
+    assert(books:settle(books.store:rows "SELECT rid FROM purser_books_record"[1].rid, "failed"))
+    local rows, word = {}, books.store:rev()
+    records.add(rows, "withdrawal", { id = "w", coin = "USDT", amount = "20", transactionFee = "0", applyTime = NOW,
+      address = OUTSIDE, status = 7 }, { account = "Account", owner = "Main", source = "s", asset = tostring })
+    books.store:write(function(tx, rev)
+      books.store:apply(tx, { rows = rows, source = "s", asked_at = ("%d"):format(NOW + MINUTE) }, rev)
+    end)
+    assert.equal("void", ledger.at(books, word).records[1].row.said)
+    local last = ledger.at(books, books.store:rev()).records[1].row
+    assert.same({ "done" }, { last.class, last.said })
+    books:close()
+  end)
+
   it("may be more than the tables that Lua follows one behind another", function()
     local books = changed(2100)
     assert.equal(2100, #ledger.at(books, books.store:rev()).records[1].versions)

@@ -209,6 +209,30 @@ describe("A statement", function()
     books:close()
   end)
 
+  it("says of a span that was read in part which part nobody read, the same at a revision for ever", function()
+    local world = books_world.new { subs = 0 }
+    local books = books_world.open(world)
+    sync(world, books)
+    sync(world, books) -- once a day
+    local text, made = books:statement(NOVEMBER)
+    assert.same({}, made.gaps)
+    assert.truthy(text:find("; not read yet: what is later than 2023-11-14\n", 1, true))
+    local page = books:statement { from = NOVEMBER.from, to = NOVEMBER.to, format = "html" }
+    assert.truthy(page:find("Nothing later than 2023-11-14 was read.", 1, true))
+    local _, day = books:statement { from = "2023-11-14", to = "2023-11-14T23:59" }
+    assert.is_nil(day.ahead)
+    local before = select(2, books:statement { from = "2023-01-01", to = "2023-11-15" }).gaps
+    assert.same({ "every list", "nobody read this span", "2023-05-18" }, { before[1].list, before[1].why,
+      require("purser.desk.books.model").date(before[1].ends) })
+    assert.same({}, books:gaps())
+    local rev = tonumber(books.store:rev())
+    world.sim:advance(30 * DAY)
+    sync(world, books)
+    assert.is_nil(select(2, books:statement(NOVEMBER)).ahead)
+    assert.equal(text, (books:statement { from = NOVEMBER.from, to = NOVEMBER.to, rev = rev }))
+    books:close()
+  end)
+
   -- Returns a statement of November of these rows: { entity, record, context }.
   local function made_of(list, options)
     local books = books_world.open(books_world.new { subs = 0 }, options)

@@ -88,6 +88,7 @@ describe("postings.entries", function()
   it("makes an account of any name, and different ones of different names", function()
     assert.equal("Assets:A:Sub-a-2Db-20c:Spot", chart.owner("Sub-a-b c", "Spot"))
     assert.are_not.equal(chart.owner("Sub-a-2D", "Spot"), chart.owner("Sub-a-", "Spot"))
+    assert.equal("Assets:A:Main:MARGIN-0A-20-201", chart.owner("Main", "MARGIN\n  1"))
   end)
 
   it("books nothing with a receiver before it came, whatever it is", function()

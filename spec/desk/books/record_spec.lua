@@ -212,7 +212,7 @@ describe("A row of the books", function()
   it("is told from an equal one by what a state changes, and by nothing else", function()
     local first = deposit()
     for name, is_told in pairs { state = true, tx = true, fee = true, amount = true, network = true, address = true,
-      memo = false, time = false, client_id = false, batch = false, class = false } do
+      memo = true, asset = true, got = true, time = false, client_id = false, batch = false, class = false } do
       local other = deposit()
       other[name] = "other"
       assert.equal(is_told, record.signature(first) ~= record.signature(other), name)

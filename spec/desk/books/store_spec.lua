@@ -110,6 +110,29 @@ describe("The store of the books", function()
     end
   end)
 
+  it("takes whatever moves money in a record with an id of the service: its coin, its memo, what a conversion brought",
+  function()
+    local function shows(entity, column, fields, changed)
+      local values = {}
+      for step, more in ipairs { {}, changed, {} } do
+        for name, value in pairs(more) do fields[name] = value end
+        local made = {}
+        record.add(made, entity, fields, context)
+        local batch = { rows = made, source = entity, asked_at = ("%d"):format(at + step) }
+        store:write(function(tx, rev) store:apply(tx, batch, rev) end)
+        values[step] = store:rows(("SELECT %s AS value FROM purser_books_%s"):format(column, entity))[1].value
+          .. " " .. batch.changes
+      end
+      return values
+    end
+    local sent = { id = "w", coin = "USDT", amount = "20", applyTime = 1700000000123, address = "T1", status = 7 }
+    assert.same({ "USDT 1", "USDC 1", "USDC 0" }, shows("withdrawal", "asset", sent, { coin = "USDC" }))
+    assert.same({ " 0", "7 1", "7 0" }, shows("withdrawal", "memo", sent, { memo = "7" }))
+    assert.same({ "1 1", "0.9 1", "0.9 0" }, shows("conversion", "got", { convertTime = 1700000000123,
+      totalConvert = "1", convertDetails = { { id = "c", asset = "X", amount = "5", convert = "1", fee = "0.1" } } },
+      { totalConvert = "0.9" }))
+  end)
+
   it("keeps one record of a deposit whose time, amount or transaction moves, where it is the only one",
   function()
     local shown = { coin = "USDT", network = "TRX", address = "T1", amount = "5", insertTime = 1700000000000,

@@ -97,6 +97,18 @@ describe("A list of the books", function()
     end)())
   end)
 
+  it("is read no further than the clock says behind the answer, whatever it said before", function()
+    answers = setmetatable({ deposit(START - HOUR, 4) }, { __index = function(_, at)
+      if at == 2 then now = now - 20 * HOUR end -- the service said what time it is
+    end })
+    assert.is_true((read(20 * HOUR)))
+    assert.equal(START, now)
+    assert.equal(("%d"):format(START), source().read_to)
+    assert.equal(("%d"):format(START), books.store:rows "SELECT seen FROM purser_books_record"[1].seen)
+    answers = { deposit(START - HOUR, 5) }
+    assert.equal(1, select(3, read(MINUTE)).changes)
+  end)
+
   it("has a gap where the service shows less than was missed; what leaves its reach is out of sight", function()
     answers = { deposit(START - DAY, 4) }
     read()

@@ -64,8 +64,9 @@ local function verdict_of(statement)
     local number = #statement[part[1]]
     if number > 0 then wrong[#wrong + 1] = ("%s: %d"):format(part[2], number) end
   end
-  if #wrong == 0 then return "It adds up: every account is what the balances show, to the last digit." end
-  return "It needs a person: " .. table.concat(wrong, "; ") .. "."
+  local ahead = statement.ahead and (" Nothing later than %s was read."):format(model.date(statement.ahead)) or ""
+  if #wrong == 0 then return "It adds up: every account is what the balances show, to the last digit." .. ahead end
+  return "It needs a person: " .. table.concat(wrong, "; ") .. "." .. ahead
 end
 
 local function persons_of(remarks)

@@ -14,6 +14,7 @@ local option_schema = require "purser.client.util.option_schema"
 local outbox = require "purser.client.transport.outbox"
 local owners = require "purser.desk.books.owners"
 local record = require "purser.desk.books.record"
+local schema = require "purser.desk.books.schema"
 local sinks = require "purser.client.transport.sinks"
 local sources = require "purser.desk.books.sources"
 local stores = require "purser.desk.books.store"
@@ -127,6 +128,7 @@ function Books:sync(params)
       report.owners, report.changes = report.owners + (is_read and 1 or 0), report.changes + changes
     end
   end
+  sync.note_reach(self)
   local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
   report.next_due = math.floor(tonumber(due.due) or now)
   return report
@@ -248,7 +250,7 @@ end
 ---@return table[]|nil gaps, purser.Error|nil err
 function Books:gaps()
   return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
-    .. "closed_rev = '' ORDER BY owner, list, starts", self.account)
+    .. "closed_rev = '' AND list <> $2 ORDER BY owner, list, starts", self.account, schema.EVERY)
 end
 
 -------------------------------------------------------------------------------------------------------- events

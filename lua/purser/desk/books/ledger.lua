@@ -8,6 +8,8 @@ local match = require "purser.desk.books.match"
 local postings = require "purser.desk.books.postings"
 local reconcile = require "purser.desk.books.reconcile"
 
+local is_final = require("purser.desk.books.record").is_final
+
 local M = {}
 
 local COLUMNS = "rid, entity, owner, sid, client_id, time, booked, seen, rev, state, class, asset, amount, fee, got, "
@@ -29,11 +31,11 @@ local function versions_of(row, changes, rev)
   return versions
 end
 
--- Returns the versions of a record and one more where a person said how it ended.
+-- Returns the versions of a record and one more where a person, and not the service, said how the record ended.
 local function with_word(versions, word)
   local last = versions[#versions]
-  versions[#versions + 1] = word and setmetatable({ booked = word.at, seen = word.at, rev = word.rev,
-    said = word.value == "success" and (last.entity == "withdrawal" and "sent" or "done") or "void" },
+  versions[#versions + 1] = word and not is_final(last.class) and setmetatable({ booked = word.at, seen = word.at,
+    rev = word.rev, said = word.value == "success" and (last.entity == "withdrawal" and "sent" or "done") or "void" },
     { __index = last }) or nil
   return versions
 end

@@ -7,6 +7,7 @@ local ledger = require "purser.desk.books.ledger"
 local match = require "purser.desk.books.match"
 local postings = require "purser.desk.books.postings"
 local names_of = require "purser.client.util.names_of"
+local schema = require "purser.desk.books.schema"
 local states = require "purser.client.operations.states"
 local utc = require "purser.client.util.utc"
 
@@ -116,18 +117,22 @@ local function unread(now, closing)
   return list
 end
 
--- Returns what could not be read of a span; all of it where nobody read it.
+-- Returns what could not be read of a span, and the time behind which nobody read it to its end, on an earlier day.
 local function gaps_of(books, rev, from, to)
-  local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
+  local gaps, ahead = {}, nil
+  for _, gap in ipairs(books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
     .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
-    .. "ORDER BY owner, list, starts", books.account, rev, rev, to, from)
-  local read = books.store:rows("SELECT min(read_from) AS first, max(read_to) AS last FROM purser_books_source WHERE "
-    .. "account = $1 AND read_from <> ''", books.account)[1]
-  if not read.first or read.first >= to or read.last <= from then
-    table.insert(gaps, 1, { owner = "Main", list = "every list", starts = from, ends = to,
-      why = "nobody read this span" })
+    .. "ORDER BY list <> $6, owner, list, starts", books.account, rev, rev, to, from, schema.EVERY)) do
+    local is_ahead = gap.list == schema.EVERY and gap.ends == "" and gap.starts > from
+    if not is_ahead then gaps[#gaps + 1] = gap
+    elseif M.date(gap.starts) < M.date(to) then ahead = gap.starts end
   end
-  return gaps
+  local was_read = books.store:rows("SELECT list FROM purser_books_gap WHERE account = $1 AND rev <= $2 AND list = $3 "
+    .. "LIMIT 1", books.account, rev, schema.EVERY)[1]
+  if not was_read then
+    table.insert(gaps, 1, { owner = "Main", list = schema.EVERY, starts = from, ends = to, why = schema.UNREAD })
+  end
+  return gaps, ahead
 end
 
 -- Returns what is open of the records that existed by the end of the span.
@@ -167,6 +172,7 @@ end
 ---@param rev string
 function M.statement(books, from, to, rev)
   local entries, balances, now, effective = composed(books, rev, from, to)
+  local gaps, ahead = gaps_of(books, effective, from, to)
   local opening, lines, lowest, assumed = opening_of(balances, now.chart, from), {}, {}, 0
   balances = {}
   add_all(balances, opening.legs)
@@ -186,8 +192,7 @@ function M.statement(books, from, to, rev)
   for _, key in ipairs(names_of(lowest)) do negative[#negative + 1] = lowest[key] end
   return { account = books.account, from = from, to = to, rev = effective, entries = entries, closing = closing,
     all = legs_of(balances, function() return true end), open = open_of(now, to), unexplained = lines,
-    gaps = gaps_of(books, effective, from, to),
-    unread = unread(now, closing), checks = now.checks, negative = negative, assumed = assumed }
+    gaps = gaps, ahead = ahead, unread = unread(now, closing), checks = now.checks, negative = negative, assumed = assumed }
 end
 
 return M

@@ -18,7 +18,7 @@ function M.chart(account)
   local chart, owners = {}, {}
   function chart.owner(owner, place)
     local key = owner .. " " .. place
-    owners[key] = owners[key] or ("Assets:%s:%s:%s"):format(account, part_of(owner), place)
+    owners[key] = owners[key] or ("Assets:%s:%s:%s"):format(account, part_of(owner), part_of(place))
     return owners[key]
   end
   function chart.unexplained(owner) return ("Equity:%s:Unexplained:%s"):format(account, part_of(owner)) end

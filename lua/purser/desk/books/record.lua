@@ -249,7 +249,7 @@ end
 function M.is_final(class) return class == "done" or class == "void" end
 
 -- A state changes this of a record: equal records are told apart by nothing else.
-local CHANGING = { "state", "tx", "fee", "amount", "network", "address" }
+local CHANGING = { "state", "tx", "fee", "amount", "network", "address", "asset", "memo", "got" }
 
 local parts = {} -- of one text at a time
 

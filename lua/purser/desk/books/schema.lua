@@ -22,6 +22,9 @@ M.columns = { "rid", "account", "owner", "entity", "sid", "twin", "n", "time", "
 M.entities = { "deposit", "withdrawal", "transfer", "internal_transfer", "conversion", "rebate", "sub_account",
   "api_key", "address", "status", "call" }
 
+--- The list of a gap in which nothing was read at all.
+M.EVERY, M.UNREAD = "every list", "nobody read this span"
+
 --- The condition of a record that may still change.
 M.OPEN = "class IN ('pending', 'sent', 'early')"
 
@@ -32,7 +35,8 @@ local tables = {
   { "change", "rid n rev body raw", 2 }, -- what a record was before: body has the columns that were other, as JSON
   { "source", "account owner list read_to read_from", 3 }, -- from when and how far a list of an owner was read
   { "owner", "account owner due every hot_until", 2 }, -- when it is due, and how often it is read
-  -- what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one
+  -- what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one. Of EVERY list: what
+  -- lies before the books, and what lies behind the last day that was read
   { "gap", "account owner list starts rev ends why closed_rev", 5 },
   { "reading", "account owner at rev began body", 4 }, -- a quiet balance as JSON; nothing moved between began and at
   { "word", "account rev verb rid at value", 4 }, -- what a person said: settle, match, outside

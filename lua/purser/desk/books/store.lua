@@ -26,7 +26,7 @@ local INSERT = ("INSERT INTO purser_books_record (%s) VALUES (%s)"):format(table
   table.concat(marks, ", "))
 local UPDATE = ("UPDATE purser_books_record SET %s WHERE rid = $%d"):format(table.concat(sets, ", "), #columns)
 local LIGHT = "SELECT rid, n, seen, class, owner, from_owner, to_owner, source, missing_since, state, tx, fee, amount, "
-  .. "network, address, entity, asset, memo, time FROM purser_books_record WHERE "
+  .. "network, address, entity, asset, memo, got, time FROM purser_books_record WHERE "
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 

@@ -124,7 +124,9 @@ end
 
 -- Writes rows of a span; of the newest with how far the list is read, so that a run that is killed goes on from there.
 local function keep(books, owner, list, state, batch, span)
-  local read_to = list.is_state and batch.asked_at or batch.to
+  local now = time_text(list.client:now()) -- before the time of the question where an answer set the clock back
+  batch.asked_at = batch.asked_at < now and batch.asked_at or now
+  local read_to = (list.is_state or batch.to > now) and batch.asked_at or batch.to
   books.store:write(function(tx, rev)
     books.store:apply(tx, batch, rev)
     if not span.is_newest then return end
@@ -194,6 +196,20 @@ function M.read_list(books, owner, list, result)
   return true
 end
 
+--- Keeps as gaps what no list was read of: the time before the books, and the time since the last reading, once a day.
+function M.note_reach(books)
+  local read = books.store:rows("SELECT min(read_from) AS first, max(read_to) AS last FROM purser_books_source WHERE "
+    .. "account = $1 AND read_from <> ''", books.account)[1]
+  local list, owner = { list = schema.EVERY }, books.main
+  local gap = state_of(books, owner, list).gap
+  if not read.last or gap and floor(gap.starts / DAY) == floor(read.last / DAY) then return end
+  books.store:write(function(tx, rev)
+    if gap then end_gap(books, tx, owner, list, gap, "", rev)
+    else open_gap(books, tx, owner, list, time_text(0), read.first, schema.UNREAD, rev) end
+    open_gap(books, tx, owner, list, read.last, "", schema.UNREAD, rev)
+  end)
+end
+
 -------------------------------------------------------------------------------------------------------- balances
 
 -- Returns the spot balance of an owner as a text, its free and locked part by asset; nil where nothing shows it.
@@ -224,7 +240,7 @@ local function keep_reading(books, owner, began, at, body, changes)
   if not is_moved and changes == 0 and floor(tonumber(last.at) / DAY) == floor(at / DAY) then return false end
   books.store:write(function(tx, rev)
     tx:rows("INSERT INTO purser_books_reading (account, owner, began, at, rev, body) VALUES ($1, $2, $3, $4, $5, $6)",
-      books.account, owner.name, time_text(began), time_text(at), rev(), body)
+      books.account, owner.name, time_text(math.min(began, at)), time_text(at), rev(), body)
   end)
   return is_moved and last ~= nil
 end

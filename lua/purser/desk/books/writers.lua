@@ -43,6 +43,7 @@ function M.remarks(statement)
     add("not read: %s, %s, from %s to %s: %s", gap.owner, gap.list, date(gap.starts),
       gap.ends == "" and "now" or date(gap.ends), gap.why)
   end
+  if statement.ahead then add("not read yet: what is later than %s", date(statement.ahead)) end
   for _, account in ipairs(statement.unread) do add("not reconciled: no balance shows %s", account) end
   for _, line in ipairs(statement.unexplained) do
     add("not explained: %s of %s by %s", tostring(line.amount), line.asset, date(line.time))
