@@ -49,6 +49,18 @@ describe("a plan", function()
     assert.equal(64, #plan.digest)
   end)
 
+  it("has one sum for all spellings of a coin and a network", function()
+    local list = {}
+    for i, spelled in ipairs { { "USDT", "TRX" }, { "usdt", "TRC20" }, { "Usdt", "Tron(TRC20)" }, { "uSDT", "trx" },
+      { "USDT", "new" }, { "USDT", "NEW" } } do
+      list[i] = withdrawal("k" .. i, "10", { coin = spelled[1], netWork = spelled[2] })
+    end
+    local plan = assert(plan_text.read(assert(plan_text.write(HEAD, list))))
+    assert.same({ ["USDT TRX"] = "40", ["USDT NEW"] = "20" }, plan.head.sums)
+    local page = assert(require("purser.desk.approvals.review").show(plan.text))
+    assert.truthy(page:find("USDT TRX       40 in 4 rows", 1, true), page)
+  end)
+
   it("has a row for a call, if nothing that travels differs", function()
     local row = { operation = "wallet.withdraw", params = { coin = "USDT", amount = "5" } }
     for expected, calls in pairs { [true] = { { "wallet.withdraw", { coin = "USDT", amount = "5" } } },

@@ -52,6 +52,18 @@ describe("a policy that is tried", function()
       not_judged = 0 }, trial)
   end)
 
+  it("knows an address where that was paid, and at no other service", function()
+    own.within(function(tx)
+      for i, host in ipairs { "sim", "live", "live" } do
+        pay(tx, "i" .. i, NOON + i * DAY, "5")
+        tx:rows("UPDATE purser_calls SET host = $1 WHERE id = $2", host, "i" .. i)
+      end
+      return true
+    end)
+    local trial = assert(run { { name = "known", effect = "allow", when = { known_days = 0 }, approvals = {} } })
+    assert.same({ 3, 1, 2 }, { trial.payments, trial.unasked, trial.refused })
+  end)
+
   it("counts what nobody wrote down as not judged", function()
     own.within(function(tx)
       for i = 1, 4 do pay(tx, "i" .. i, NOON + i, "5", { queue = i > 2 and "june" or "" }) end

@@ -213,6 +213,12 @@ describe("The writers of statements", function()
       seen[name] = true
     end
     assert.is_true(seen.MX and seen.STETH)
+    local names = {}
+    for _, asset in ipairs { "A;B", "A:B", "A B", "A\nB" } do
+      local name = text_of("hledger", statement(asset, "x")):match "commodity (%b\"\")"
+      assert.is_nil(names[name], name)
+      names[name] = true
+    end
   end)
 
   it("let no text of a stranger begin a line, a tag or a formula", function()

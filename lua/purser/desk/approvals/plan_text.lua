@@ -6,6 +6,7 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local json = require "purser.json"
+local networks = require "purser.client.operations.network"
 local operations = require "purser.client.operations"
 local plain_text = require "purser.client.util.plain_text"
 local utc = require "purser.client.util.utc"
@@ -74,6 +75,11 @@ function M.is_of(row, operation, params)
   return true
 end
 
+--- Returns one name for all spellings of a network, so that no sum is split by them.
+---@param network string
+---@return string
+function M.network_name(network) return networks.value(network) or network:upper() end
+
 -- Checks one row, and adds it to the sums.
 local function check_row(given, sums, last)
   local key, row = check_text(given.key, "a key"), operations.by_name[check_text(given.operation, "an operation")]
@@ -98,7 +104,8 @@ local function check_row(given, sums, last)
   local amount = moves and moves.amount and given.params[moves.amount]
   if amount then
     local network = moves.network and given.params[moves.network]
-    local name = check_text(given.params[moves.asset], moves.asset) .. (network and " " .. network or "")
+    local name = check_text(given.params[moves.asset], moves.asset):upper()
+      .. (network and " " .. M.network_name(network) or "")
     sums[name] = (sums[name] or decimal "0") + amount
   end
 end

@@ -71,6 +71,8 @@ local function ends_of(address) return (address:sub(1, 4) .. address:sub(-4)):lo
 
 local function sum_text(coin, amount) return coin .. " " .. tostring(amount) end
 
+local function sum_name(fact) return fact.coin .. " " .. plan_text.network_name(fact.network) end
+
 local function payment_text(it) return it.address .. "\n" .. it.memo .. "\n" .. sum_text(it.coin, it.amount) end
 
 ------------------------------------------------------------------------------------------------------ what is odd
@@ -144,7 +146,7 @@ flags[8] = function(fact, _, at)
 end
 
 flags[9] = function(fact, _, at)
-  local sum = at.sums[fact.coin .. " " .. fact.network]
+  local sum = at.sums[sum_name(fact)]
   return sum.count > 2 and (fact.amount * 2):compare(sum.amount) >= 0 and "half the sum or more in one row"
 end
 
@@ -193,7 +195,7 @@ local function survey(plan, known, policy, now)
     remember(fact.address)
     add_to(at.keys, fold_key(fact.key), fact.key)
     add_to(at.equal, payment_text(fact), fact.key)
-    add_up(at.sums, fact.coin .. " " .. fact.network, fact)
+    add_up(at.sums, sum_name(fact), fact)
     add_up(at.places, fact.address .. "\n" .. fact.memo .. "\n" .. fact.coin, fact)
   end
   table.sort(at.sums, function(a, b) return a.name < b.name end)

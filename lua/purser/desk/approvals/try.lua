@@ -39,7 +39,7 @@ local function count(map, name, by) map[name] = (map[name] or 0) + (by or 1) end
 
 -- The calls that were sent by then: sums by coin, place and hour, and when each destination was first paid.
 local function note(world, call, is_done)
-  if is_done then world.first[call.destination] = world.first[call.destination] or call.now end
+  if is_done then world.first[call.place_paid] = world.first[call.place_paid] or call.now end
   local coin, places = rules.counted(call)
   for _, place in ipairs(places or {}) do
     local name, hour = coin .. "\n" .. place, math.floor(call.now / HOUR)
@@ -109,7 +109,8 @@ local function run(trial, given, options, days)
       trial.not_judged = trial.not_judged + 1
     elseif call and is_kept then
       call.now, call.queue = entry.intent.sent_at, entry.queue or ""
-      call.known_since = world.first[call.destination] or false
+      call.place_paid = (entry.intent.host or "") .. "\n" .. call.destination -- known at one service alone
+      call.known_since = world.first[call.place_paid] or false
       function call.sum(limit) return sum_of(world, call, limit) end
       if call.now >= (options.since or 0) then
         trial.payments, trial.first, trial.last = trial.payments + 1, trial.first or call.now, call.now

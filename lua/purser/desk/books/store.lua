@@ -171,7 +171,7 @@ local function groups_of(rows)
   return groups
 end
 
-local function is_lower(source) return source:find("broker_deposits", 1, true) ~= nil end
+local function is_lower(source) return source:find "|broker_deposits$" ~= nil end
 
 -- Adds what a second source knows: payer and payee each know one side, and a broker's list names no owner.
 local function merge(old, row)

@@ -80,7 +80,7 @@ local function commodity(asset)
   return ("X-%s-%s"):format(like, digest.of(asset):sub(1, 4):upper())
 end
 
-local function quoted(asset) return '"' .. plain(asset) .. '"' end
+local function quoted(asset) return '"' .. (plain(asset) == asset and asset or commodity(asset)) .. '"' end
 
 -- Writes a journal's head, as comments, and its declarations; then every entry, with the tags and names of its program.
 local function write_journal(statement, put, declarations, head, tag, name)
@@ -124,7 +124,7 @@ function M.beancount(statement, put)
   local first, lines = model.date(statement.from), { 'option "inferred_tolerance_multiplier" "0"' }
   for _, account in ipairs(accounts) do lines[#lines + 1] = ("%s open %s"):format(first, account) end
   for _, asset in ipairs(assets) do
-    lines[#lines + 1] = ("%s commodity %s\n  name: %s"):format(first, commodity(asset), quoted(asset))
+    lines[#lines + 1] = ('%s commodity %s\n  name: "%s"'):format(first, commodity(asset), plain(asset))
   end
   write_journal(statement, put, lines, '\n%s %s "%s"\n', '  %s: "%s"\n', commodity)
   local after = model.date(tonumber(statement.to) + 86399999)
