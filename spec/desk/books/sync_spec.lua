@@ -232,8 +232,8 @@ describe("books:sync", function()
     world.sim:fault { kind = "reject", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
     local report = assert(books:sync())
     assert.equal(2, #report.problems)
-    local open = "SELECT owner || ' ' || list AS value FROM purser_books_gap WHERE closed_rev = '' AND list <> 'every list' "
-      .. "ORDER BY owner"
+    local open = "SELECT owner || ' ' || list AS value FROM purser_books_gap WHERE closed_rev = '' "
+      .. "AND list <> 'every list' ORDER BY owner"
     assert.same({ "Main withdrawal", "Sub-desk2 key" }, books_world.column(books, open))
     books.keys.desk2 = world.clients.desk2
     sync(books)

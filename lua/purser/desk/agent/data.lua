@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Data of strangers (memos, notes, labels, names of files) on the way to an agent: bounded, without characters that
--- change how a text is shown, and inside of JSON, so that no text looks like words of the server.
+-- Texts of strangers (memos, notes, labels, names of files) on the way to an agent: bounded, without misleading
+-- characters, and inside of JSON, so no text looks like words of the server.
 
 local json = require "purser.json"
 local plain_text = require "purser.client.util.plain_text"
@@ -9,7 +9,7 @@ local M = {}
 
 local MAX_TEXT, MAX_VALUES = 400, 20000
 
--- Returns a copy for json.encode. `budget.left` counts values; beyond the bound the rest is left out.
+-- Returns a copy for json.encode. `budget.left` counts values; the rest is left out.
 local function copy_of(value, budget)
   budget.left = budget.left - 1
   if budget.left < 0 then
@@ -33,8 +33,7 @@ local function copy_of(value, budget)
   return copy
 end
 
---- Returns a value as an agent may be shown the value, and whether a part was left out.
----@param value any  what an operation returned
+--- Returns a value as an agent may see the value, and whether a part was left out.
 ---@return any copy, boolean|nil is_cut
 function M.harmless(value)
   local budget = { left = MAX_VALUES }
@@ -42,8 +41,6 @@ function M.harmless(value)
 end
 
 --- Returns a text on one line, bounded.
----@param text any
----@return string
 function M.text(text) return plain_text.clean(tostring(text), MAX_TEXT) end
 
 return M

@@ -7,8 +7,8 @@
 ---       if answer then io.write(answer, "\n") end
 ---     end
 --
--- Files: tools (the six tools: what an agent can do), data (texts of strangers, made harmless), mcp (the protocol).
--- The command `purser agent` calls this room. The client's policy and guard are what the agent may spend.
+-- Files: tools (all that an agent can do), data (texts of strangers, made harmless), mcp (the protocol). The client's
+-- policy and guard bound what the agent may spend.
 
 local errors = require "purser.client.call.errors"
 local mcp = require "purser.desk.agent.mcp"
@@ -29,29 +29,28 @@ local M = {}
 local rules = { client = "table", journal = "table", stop_file = "string", read_only = "boolean",
   equal_days = { 1, 90 }, who = "string" }
 
---- Makes the server of an agent. Returns a function that takes a message (a line of JSON-RPC 2.0) and returns the
---- answer, or nil where a message wants none; or nil and an error of kind "config".
+--- Makes the server of an agent: a function that takes a message (a line of JSON-RPC 2.0) and returns the answer, or
+--- nil for no answer. Returns nil and an error of kind "config" for wrong options.
 ---@param options purser.AgentOptions
 ---@return (fun(line: string): string|nil)|nil serve, purser.Error|nil err
 function M.new(options)
   local message, name, hint = option_schema.check(options, rules, "option of agent.new")
   if message then return nil, errors.option(message, name, hint) end
-  local client = options.client
-  if not (client and client.settings and options.journal) then
-    return nil, errors.option("agent.new has no client, or no journal", "client", "give both")
+  local client, pays = options.client, not options.read_only
+  local settings = client and client.settings and client:settings()
+  name = "client"
+  if not (settings and options.journal) then
+    message, hint = "agent.new has no client, or no journal", "give both"
+  elseif not settings.has_journal or not settings.account then
+    message, hint = "the client of agent.new has no journal, or no account",
+      "give purser.new the options journal and account: the journal keeps which reference was paid"
+  elseif pays and not client:plans() then
+    message, hint = "the client of agent.new has no policy",
+      "give purser.new policy = FOLDER, which says what nobody has to be asked for; or read_only = true"
+  elseif pays and not options.stop_file then
+    message, name, hint = "agent.new has no stop_file", "stop_file", "name the file that ends all paying"
   end
-  local settings = client:settings()
-  if not settings.has_journal or not settings.account then
-    return nil, errors.option("the client of agent.new has no journal, or no account", "client",
-      "give purser.new the options journal and account: the journal keeps which reference was paid")
-  end
-  if not options.read_only and not client:plans() then
-    return nil, errors.option("the client of agent.new has no policy", "client",
-      "give purser.new policy = FOLDER, which says what nobody has to be asked for; or read_only = true")
-  end
-  if not options.read_only and not options.stop_file then
-    return nil, errors.option("agent.new has no stop_file", "stop_file", "name the file that ends all paying")
-  end
+  if message then return nil, errors.option(message, name, hint) end
   return mcp.server(tools.new(options))
 end
 

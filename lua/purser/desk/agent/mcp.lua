@@ -9,7 +9,7 @@ local version = require "purser.version"
 
 local M = {}
 
---- So many bytes has a message at most.
+--- The largest message, in bytes.
 M.MAX_BYTES = 1048576
 
 local VERSIONS = { ["2025-06-18"] = true, ["2025-03-26"] = true, ["2024-11-05"] = true }
@@ -78,9 +78,7 @@ local function answer_of(tools, line)
   return encoded { jsonrpc = "2.0", id = id, result = result }
 end
 
---- Returns the server of these tools: a function that takes a line and returns the answer, or nil.
----@param tools table  of tools.lua
----@return fun(line: string): string|nil
+--- Returns the server of the tools of tools.lua: a function that takes a line and returns the answer, or nil.
 function M.server(tools)
   return function(line) return answer_of(tools, line) end
 end

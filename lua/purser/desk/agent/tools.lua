@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The six tools of an agent. `pay` alone sends a call that moves funds, under the reference as the call's key: a key is
--- used once, by the journal. Each call of a tool stands in the journal's log before the tool begins.
+-- The six tools of an agent. Only `pay` moves funds, with the reference as the call's key: the journal lets a key be
+-- used once. The journal's log has each call of a tool before the tool begins.
 
 local core = require "purser.core"
 local data = require "purser.desk.agent.data"
@@ -16,8 +16,6 @@ local M = {}
 local DAY_MS, MAX_AGE_MS = 86400000, 300000
 local MAX_RECORDS, MAX_PROPOSED, MAX_OPEN = 500, 1000, 100
 
----------------------------------------------------------------------------------------------------- what is possible
-
 local reads, walks, moves = {}, {}, {}
 for _, row in ipairs(purser.operations) do
   if row.effect == "read" then reads[row.full_name] = row end
@@ -25,14 +23,12 @@ for _, row in ipairs(purser.operations) do
   if row.effect == "transfer" and row.full_name ~= "wallet.convert" then moves[row.full_name] = row end
 end
 
-local is_withdrawal = { ["wallet.withdraw"] = true, ["wallet.withdraw_legacy"] = true, ["broker.withdraw"] = true }
-
--- Parameters that no agent gives: secrets, and ids, whose place the reference has.
+-- Parameters that no agent gives: secrets, and ids, as the reference is the id.
 local NEVER = { password = true, funds_password = true, withdrawOrderId = true, clientTranId = true }
 
 local function text(description) return { type = "string", description = description } end
 
--- The arguments of the tools: name, schema, whether a call may leave the argument out.
+-- The arguments of the tools: name, schema, whether the argument is optional.
 local REFERENCE = { "reference", text("The invoice number or order id that the person gave. The same reference is the "
   .. "same payment for ever: repeat it after an error, it is never paid twice. Never invent another one.") }
 local OPERATION = { "operation", text "The full name of an operation, such as wallet.withdraw or wallet.coins." }
@@ -69,16 +65,13 @@ for _, tool in ipairs(list) do
     additionalProperties = false }
 end
 
----------------------------------------------------------------------------------------------------------- the tools
-
 local run = {}
 
 local function wrong(reason, ...) return { state = "error", reason = data.text(reason:format(...)) } end
-
 local function refused(reason, ...) return { state = "refused", reason = data.text(reason:format(...)) } end
 
 local function of_error(err)
-  local state = err.outcome == "unknown" and "unknown" or err.outcome == "rejected" and "rejected" or "refused"
+  local state = (err.outcome == "unknown" or err.outcome == "rejected") and err.outcome or "refused"
   local result = { state = state, reason = data.text(err), code = err.code and data.text(err.code) or nil }
   if state == "unknown" then result.next = "call status with the same reference; never pay under another one" end
   local plan = err.details and err.details.plan
@@ -113,14 +106,11 @@ function run.read(self, given)
   return { state = "read", data = shown, is_whole = is_whole, is_cut = is_cut }
 end
 
--- Returns the newest call of a reference, and false where there is none; or nil and an error.
+-- Returns the newest call of a reference, false for none; or nil and an error.
 local function entry_of(self, reference)
   local entries, err = self.journal:entries { key = reference, account = self.client:account() }
   if not entries then return nil, err end
-  for i = #entries, 1, -1 do
-    if entries[i].key == reference then return entries[i] end
-  end
-  return false
+  return entries[#entries] or false
 end
 
 local function state_of(entry)
@@ -134,8 +124,13 @@ local function state_of(entry)
       or "call status again, with the same reference" }
 end
 
--- Returns the lines and the problems of a transfer.
-local function plan_transfer(self, row, params)
+-- Returns text, problems, warnings and params of a plan.
+local function plan_of(self, row, params)
+  if row.moves.to == "address" then
+    local plan, err = self.client.wallet:plan_withdraw(params, row.full_name)
+    if not plan then return nil, err end
+    return { text = tostring(plan), problems = plan.problems, warnings = plan.warnings, params = plan.params }
+  end
   local lines = {}
   for name, value in pairs(params) do lines[#lines + 1] = ("  %-20s %s"):format(data.text(name), data.text(value)) end
   table.sort(lines)
@@ -144,20 +139,12 @@ local function plan_transfer(self, row, params)
     params = params }
 end
 
-local function plan_of(self, row, params)
-  if not is_withdrawal[row.full_name] then return plan_transfer(self, row, params) end
-  local plan, err = self.client.wallet:plan_withdraw(params, row.full_name)
-  if not plan then return nil, err end
-  return { text = tostring(plan), problems = plan.problems, warnings = plan.warnings, params = plan.params }
-end
-
 function run.propose(self, given)
   local row = moves[given.operation]
   if not row then return wrong("%s is no withdrawal and no transfer", given.operation) end
   for name, value in pairs(given.params) do
-    local is_network = is_withdrawal[row.full_name] and (name == "network" or name == "netWork")
-    if NEVER[name] or not (row.by_name[name] or is_network)
-      or type(value) ~= "string" and type(value) ~= "number" then
+    local is_network = row.moves.to == "address" and (name == "network" or name == "netWork")
+    if NEVER[name] or not (row.by_name[name] or is_network) or type(value) ~= "string" and type(value) ~= "number" then
       return wrong("%s is no parameter that an agent gives to %s, or no text", tostring(name), row.full_name)
     end
   end
@@ -172,12 +159,12 @@ function run.propose(self, given)
     self.count = self.count + 1
   end
   self.proposed[given.reference] = { digest = made, operation = row.full_name, params = plan.params,
-    problems = plan.problems, at = core.now_ms() }
+    problems = plan.problems, at = core.monotonic_ms() }
   return { state = #plan.problems == 0 and "proposed" or "refused", digest = made, text = plan.text,
     problems = json.list(plan.problems), warnings = json.list(plan.warnings or {}) }
 end
 
--- Returns why nothing may be paid now; nil where no person and no agent stopped the paying.
+-- Returns the refusal while paying is stopped; else nil.
 local function stopped(self)
   local _, message, is_missing = files.read(self.stop_file)
   if is_missing then return nil end
@@ -185,8 +172,7 @@ local function stopped(self)
     or refused("paying was stopped; a person removes the file %s", self.stop_file)
 end
 
--- Returns an equal payment under another reference that was or may have been made lately; nil where there is none, and
--- nil and an error where the journal cannot be read.
+-- Returns an equal payment of another reference that may have been made lately; nil for none; or nil and an error.
 local function equal_payment(self, reference, proposal)
   local after = { intent = { sent_at = self.client:now() - self.equal_days * DAY_MS, id = "" } }
   local may_be_made = { done = true, open = true, unknown = true, undecided = true }
@@ -203,7 +189,7 @@ local function equal_payment(self, reference, proposal)
   until #entries < 500
 end
 
--- Returns what is equal of equal payments, whatever remark they carry: the journal's digest.
+-- Returns the journal's digest of a payment without its remark: equal payments have equal digests.
 local function face_of(operation, params)
   local shown = {}
   for name, value in pairs(params) do
@@ -212,7 +198,7 @@ local function face_of(operation, params)
   return planned.columns(operation, shown).digest
 end
 
---- Tells whether two payments move the same to the same place, by whatever id, operation and network.
+--- Tells whether two payments move the same to the same place.
 ---@return boolean
 function M.is_equal(params, others, operation, other)
   return face_of(operation, params) == face_of(other, others)
@@ -226,7 +212,7 @@ function run.pay(self, given)
   if not proposal or proposal.digest ~= given.digest then
     return refused "propose this payment first; pay takes its digest"
   end
-  if core.now_ms() - proposal.at > MAX_AGE_MS then
+  if core.monotonic_ms() - proposal.at > MAX_AGE_MS then
     return refused "the proposal is older than 5 minutes; propose it again"
   end
   if proposal.problems[1] then return refused("the proposal has a problem: %s", proposal.problems[1]) end
@@ -278,9 +264,7 @@ function run.stop(self, given)
   return { state = "stopped", reason = "nothing is paid until a person removes the stop file" }
 end
 
------------------------------------------------------------------------------------------------------------- the door
-
--- Returns why these arguments are none of the tool's; nil where they fit.
+-- Returns why arguments do not fit a tool; else nil.
 local function misfit(tool, arguments)
   local rest = {}
   for name in pairs(arguments) do rest[name] = true end
@@ -298,9 +282,7 @@ local function misfit(tool, arguments)
   end
 end
 
---- Makes the tools of an agent: a list; `by_name`; and `call(tool, arguments)`, which logs and runs one.
----@param options purser.AgentOptions
----@return table
+--- Makes the tools of an agent: a list with `by_name`, and `call(tool, arguments)`, which logs and runs a tool.
 function M.new(options)
   local self = { client = options.client, journal = options.journal, stop_file = options.stop_file, proposed = {},
     count = 0, equal_days = options.equal_days or 7 }

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The rows of the journal for approvals. No row of it is believed where a signature can be checked instead: the guard
--- reads texts, and what persons signed decides. Who let a call through stands in the call's own row (`plan`,
--- `approved_by`, `policy`), and so does whom it pays (`destination`).
+-- Approvals in the journal: policies, plans, signatures, and sums of what was sent. Rows are no evidence: the guard
+-- checks texts and signatures. A call's own row names its plan, its signers, its policy and its destination.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -18,8 +17,8 @@ local find, floor, format, match, sub = string.find, math.floor, string.format, 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
 local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 
---- The statements that make the tables. The text of a plan may be megabytes, so it stands last: SQLite reads all that
---- stands before a column. A sum is of an hour, for the whole account ('') and for each place.
+--- Makes the tables. A plan's text stands last, because SQLite reads what stands before a column. A sum is of an hour,
+--- for the whole account ('') and for each place.
 M.TABLES = {
   [[CREATE TABLE IF NOT EXISTS purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
     added_at TEXT NOT NULL, PRIMARY KEY (account, version))]],
@@ -36,15 +35,12 @@ M.TABLES = {
 
 --- Keeps other hosts from sending, withdrawing and changing the policy until the transaction ends.
 function M.lock(tx) tx:lock(LOCK) end
-
 local function hour_text(ms) return format("%08d", floor(ms / HOUR)) end
-
----------------------------------------------------------------------------------------------------- what is known
 
 local POLICY = "SELECT version || ' ' || digest AS policy FROM purser_policies WHERE account = $1 "
   .. "ORDER BY version DESC LIMIT 1"
 
--- Reads a row; nil alone where there is none: an odd row ends the transaction, and is no account without a policy.
+-- Reads a row. An odd row ends the transaction: it makes no account without a policy.
 local function read_policy(tx, text)
   if not text then return nil end
   local version, digest = match(text, "^(%d+) (%x+)$")
@@ -52,14 +48,14 @@ local function read_policy(tx, text)
   return { version = tonumber(version), digest = digest }
 end
 
---- Returns the newest version that the account was under: { version, digest }; nil where it never had a policy.
+--- Returns the newest version that an account was under; nil for none.
 ---@return { version: integer, digest: string }|nil
 function M.policy(tx, account)
   local row = tx:rows(POLICY, account)[1]
   return row and read_policy(tx, row.policy)
 end
 
--- One row for each signature on each plan that a call may be in, the newest plan first; at least one row.
+-- Has a row for each signature on each plan that may hold a call, the newest plan first; at least one row.
 local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
     (SELECT sent_at FROM purser_calls WHERE state = 'done' AND account = $2 AND host = $3 ORDER BY sent_at DESC
       LIMIT 1) AS newest,
@@ -71,15 +67,9 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
     LEFT JOIN purser_statements AS statement ON statement.plan = plan.digest
   ORDER BY plan.added_at DESC, plan.digest, statement.added_at, statement.id]]
 
----@class purser.KnownOfCall
----@field policy { version: integer, digest: string }|nil
----@field newest integer|nil       epoch ms: when the newest call was sent
----@field known_since integer|nil  when the destination was first paid, as far as this journal knows
----@field word string|nil          the id of a person's word by which it may be sent again
----@field plans { digest: string, added_at: integer, statements: string[] }[]  the newest first; ids of signatures
-
---- Returns all that the journal has to say of a call that is about to be sent.
----@return purser.KnownOfCall
+--- Returns what the journal says of a call before sending: `policy` as M.policy; times in epoch ms: `newest` (of the
+--- newest call), `known_since` (of the destination's first payment); `word` (by which the call may be sent again);
+--- `plans`, the newest first: { digest, added_at, statements = ids of signatures }.
 ---@param facts { queue: string, key: string, call: string }
 function M.known(tx, account, facts, destination, host)
   local rows, plans = tx:rows(KNOWN, account, account, host, account, destination, host, account, facts.queue,
@@ -97,9 +87,7 @@ function M.known(tx, account, facts, destination, host)
     known_since = tonumber(first.known_since), plans = plans, word = planned.standing_word(tx, facts.call) }
 end
 
------------------------------------------------------------------------------------------------------------------ sums
-
--- Adds a call to the sums that it is in, by name: of its account, and of its place. Returns these.
+-- Adds a call to its sums, by name: of the account, and of the place. Returns the sums.
 local function count(sums, call, sent_at)
   local coin, places = rules.counted(call)
   for _, place in ipairs(places or {}) do
@@ -109,7 +97,7 @@ local function count(sums, call, sent_at)
   return sums
 end
 
--- Changes the sums that are kept: a new call makes those that are missing.
+-- Changes the kept sums. A new call makes missing ones.
 local function write_sums(tx, account, sums, sign, is_new)
   for name, change in pairs(sums) do
     local coin, place, hour, operation = match(name, "^(.-)\n(.-)\n(.-)\n(.*)$")
@@ -124,14 +112,12 @@ local function write_sums(tx, account, sums, sign, is_new)
   end
 end
 
---- Counts a call that is being recorded.
----@param call table  of rules.call
+--- Counts a new call.
 function M.charge(tx, account, call, sent_at)
   write_sums(tx, account, count({}, call, sent_at), 1, true)
 end
 
---- Counts a recorded call no longer (-1), because it made no record; or again (1), because it did.
----@param row table  of purser_calls
+--- Counts a recorded call no longer (-1), or again (1).
 function M.recharge(tx, row, sign)
   M.lock(tx)
   local call, sums = rules.call(row.operation, core.decode(row.params)), {}
@@ -139,9 +125,8 @@ function M.recharge(tx, row, sign)
   write_sums(tx, row.account, sums, sign, row.state == "planned")
 end
 
---- Returns what was sent in the last hours, as a rule's `sum_over` counts it: whole hours, so 24 are 24 to 25.
----@param limit table  { coin, hours, per, operation }
----@param asked table<string, table[]>  what the transaction asked for this call already
+--- Returns what was sent in the hours of a `sum_over`: whole hours, so 24 are 24 to 25. `asked` keeps the answers for
+--- one transaction.
 function M.sum(tx, account, call, limit, asked)
   local place, total = limit.per == "destination" and call.place or "", decimal "0"
   local first = hour_text(call.now - limit.hours * HOUR)
@@ -154,23 +139,21 @@ function M.sum(tx, account, call, limit, asked)
   return total
 end
 
----------------------------------------------------------------------------------------------- what was sent before
-
--- A page of what an account sent: whom it paid, where no policy looked yet, and what is younger than a time. `NOT` or
--- nothing stands before what had ended by another time.
+-- Reads a page of an account's calls without a destination or younger than a time. `NOT` excludes what ended before
+-- another time.
 local PAGE, COUNTED = 1000, "(state NOT IN (" .. SPENT_NOTHING .. ") OR disowned = 'yes')"
 local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_calls WHERE account = $1 "
   .. "AND sent_at <> '' AND (destination = '' OR sent_at >= $2) AND %s (ended_at <> '' AND ended_at < $3) "
   .. "AND (sent_at, id) > ($4, $5) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
 local ENDED, NOT_ENDED = format(SENT, ""), format(SENT, "NOT")
 
--- Begins to count what an account sent: sums, and how many calls are in them.
+-- Begins a history: sums, and how many calls they hold.
 local function new_history(now, ended_before)
   return { sums = {}, counted = 0, ended_before = ended_before, time = "", id = "",
     first = time_text(floor(now / HOUR) * HOUR - KEPT_HOURS * HOUR) }
 end
 
--- Counts a page. Returns whether there may be another.
+-- Counts a page. Tells whether another may follow.
 local function count_page(tx, account, history, sql)
   local rows = tx:rows(sql, account, history.first, history.ended_before, history.time, history.id)
   for _, row in ipairs(rows) do
@@ -192,10 +175,9 @@ end
 local IS_THERE = { sqlite = "SELECT name FROM sqlite_master WHERE name = 'purser_policies'",
   postgresql = "SELECT 1 AS one WHERE to_regclass('purser_policies') IS NOT NULL" }
 
---- Counts what an account sent that was never under a policy: in steps, so that others can send meanwhile. What ended
---- in the last hour is left to the transaction that installs the policy. Returns false where the account is under one
---- already; or nil and a message.
----@return table|false|nil history, string|nil message
+--- Counts what an account sent before its first policy, page by page, so that other hosts can send meanwhile. Leaves
+--- the last hour to the transaction that installs the policy. Returns false for an account under a policy; or nil and a
+--- message.
 function M.survey(db, account, now)
   local under, problem = db:transaction(function(tx)
     return tx:rows(IS_THERE[db.name])[1] ~= nil and M.policy(tx, account) or false
@@ -208,7 +190,7 @@ function M.survey(db, account, now)
   end
 end
 
--- Completes what a survey counted; where that changed since, all is counted anew.
+-- Completes a survey. A survey that is out of date is repeated.
 local function complete(tx, account, history)
   if history then
     local row = tx:rows("SELECT count(*) AS calls FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND "
@@ -221,9 +203,7 @@ local function complete(tx, account, history)
   return history
 end
 
---- Returns why policies are not those that an account was under, and the newest of these; nil where they follow.
----@param chain purser.PolicyChain
----@return string|nil problem, { version: integer, digest: string }|nil installed  "rollback" or "policy"
+--- Returns "rollback" or "policy" where policies do not follow the account's, and the account's newest policy.
 function M.problem(tx, account, chain)
   local installed = M.policy(tx, account)
   if not installed then return nil end
@@ -231,7 +211,7 @@ function M.problem(tx, account, chain)
   return chain.versions[installed.version].digest ~= installed.digest and "policy" or nil, installed
 end
 
---- Writes which policies the account is under. Returns nil; or why they are not those that it was under.
+--- Writes which policies an account is under. Returns what M.problem finds.
 function M.install(tx, account, chain, history)
   local problem, installed = M.problem(tx, account, chain)
   local latest = chain.latest
@@ -246,11 +226,7 @@ function M.install(tx, account, chain, history)
   if latest.asks_sums then write_sums(tx, account, history.sums, 1, true) end
 end
 
----------------------------------------------------------------------------------------------- plans and statements
-
---- Keeps a plan and signatures on it; those that it has stay.
----@param plan purser.SignedPlan
----@param signatures string[]
+--- Keeps a plan, and signatures on the plan.
 function M.add(tx, plan, signatures)
   local single, now = plan.head.queue == "" and plan.rows[1].key or "", time_text(tx:now())
   tx:rows([[INSERT INTO purser_plans (digest, account, queue, single, text, added_at)
@@ -262,14 +238,13 @@ function M.add(tx, plan, signatures)
   end
 end
 
---- Returns the text of a plan, nil where there is none.
+--- Returns the text of a plan; nil for none.
 function M.plan_text(tx, digest)
   local row = tx:rows("SELECT text FROM purser_plans WHERE digest = $1", digest)[1]
   return row and row.text
 end
 
 --- Returns the signatures on a plan, oldest first.
----@return string[]
 function M.signatures(tx, digest)
   local list = {}
   for i, row in ipairs(tx:rows("SELECT text FROM purser_statements WHERE plan = $1 ORDER BY added_at, id", digest)) do
@@ -278,16 +253,14 @@ function M.signatures(tx, digest)
   return list
 end
 
---- Returns an account's plans, newest first.
----@return { digest: string, text: string }[]
+--- Returns an account's plans, newest first: { digest, text }.
 function M.stored(tx, account)
   return tx:rows("SELECT digest, text FROM purser_plans WHERE account = $1 ORDER BY added_at DESC, digest", account)
 end
 
 local ROW = "SELECT id, state FROM purser_calls WHERE account = $1 AND queue = $2 "
 
---- Returns the id of the call of a plan's row, "" where there is none, and whether it may have been executed.
----@return string id, boolean was_sent
+--- Returns the id of the call of a plan's row ("" for none), and whether the call may have been executed.
 function M.call_of(tx, account, queue, key, operation)
   local row
   if queue ~= "" then row = tx:rows(ROW .. "AND queue <> '' AND payment = $3", account, queue, key)[1]
@@ -295,9 +268,7 @@ function M.call_of(tx, account, queue, key, operation)
   return row and row.id or "", row ~= nil and not find(SPENT_NOTHING, "'" .. row.state .. "'", 1, true)
 end
 
---- Forgets the sums of hours that no rule can ask for any more, and plans that are over, with their signatures, unless
---- a call is kept that one let through, or an earlier attempt of a call.
----@param before string  a time as the tables keep it, at least 32 days back
+--- Forgets sums older than any rule's hours, and ended plans without a kept attempt. `before`: at least 32 days back.
 function M.prune(tx, before)
   tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
   local today = sub(utc.text(tx:now()), 1, 10)

@@ -1,10 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The check right before sending: the call as it travels is in a plan that today's policy accepts, or the policy asks
--- nobody. It stands in the transaction that records the call, so what committed first holds: a withdrawal of an
--- approval and a new policy keep out what was not recorded before them.
---
--- A process verifies a plan and a signature once, and remembers them by their digests; each transaction sees new
--- signatures and a new policy.
+-- Checks a call right before sending: the call, as it travels, is in a plan that today's policy accepts, or the policy
+-- asks nobody. The check stands in the transaction that records the call, so the first commit holds: a withdrawal or a
+-- new policy stops every later call. A process verifies each plan and signature once.
 
 local approval_rows = require "purser.desk.approvals.approval_rows"
 local core = require "purser.core"
@@ -16,21 +13,21 @@ local policy_chain = require "purser.desk.approvals.policy_chain"
 local rules = require "purser.desk.approvals.rules"
 local signers = require "purser.desk.approvals.signers"
 
----@class purser.Approved: purser.PlansKept, purser.PlanPayer  what checks the calls of a client under a policy
+---@class purser.Approved: purser.PlansKept, purser.PlanPayer  checks the calls of a client under a policy
 ---@field folder string
 ---@field kept_in purser.Journal
----@field plans table<string, table>  by digest: what was verified
----@field sent_before table|false  what the account sent before it was under a policy
----@field book table[]|nil   the service's book of withdrawal addresses, where it was asked for and read
----@field coins table<string, table>|nil  the service's coins by name, likewise
----@field read_at table<string, integer>  when these were read, of the monotonic clock
+---@field plans table<string, table>  verified plans by digest
+---@field sent_before table|false     what the account sent before its first policy
+---@field book table[]|nil            the service's book of withdrawal addresses, if read
+---@field coins table<string, table>|nil  the service's coins by name, if read
+---@field read_at table<string, integer>  monotonic time of both readings
 
 ---@class purser.PlansKept
 ---@field journal_id string
 local Approved = { __name = "purser.plans" }
 Approved.__index = Approved
 
----@class purser.ApprovedGate  what a client brings: users hold `kept` alone
+---@class purser.ApprovedGate  belongs to a client: users hold `kept` alone
 ---@field kept purser.Approved
 local Gate = {}
 Gate.__index = Gate
@@ -41,9 +38,7 @@ local concat, format = table.concat, string.format
 
 local DAY, SLACK_MS = 86400000, 60000
 
------------------------------------------------------------------------------------------------------- at the sending
-
--- Returns a plan as it was signed; one without rows where the text is another.
+-- Returns a plan as signed; one without rows where the text is another.
 local function load_plan(tx, digest)
   local text = approval_rows.plan_text(tx, digest)
   local plan = text and plan_text.read(text)
@@ -52,8 +47,8 @@ local function load_plan(tx, digest)
   return plan
 end
 
--- Returns what the signatures on a plan say. Those that this process has not seen yet are read and checked. Returns nil
--- and a message where one says nothing that can be judged: it may withdraw the plan. That is not remembered.
+-- Returns what the signatures on a plan say; new signatures are read and checked. Returns nil and a message where one
+-- cannot be judged, as it may withdraw the plan; a failure is not remembered.
 local function statements_of(tx, plan, ids)
   local list = {}
   for i, id in ipairs(ids) do
@@ -72,7 +67,7 @@ local function statements_of(tx, plan, ids)
   return list
 end
 
--- Returns the plan of a single call that has a key; nil for any other.
+-- Returns the plan of a single call with a key; nil for any other call.
 local function plan_of(self, call)
   return call.queue == "" and call.key ~= "" and signers.write(self, "", "this-call", { { key = call.key,
     operation = call.operation, params = call.params, word = call.word } }, call.now) or nil
@@ -98,7 +93,7 @@ end
 
 local function list_of(set) return concat(names_of(set), " ") end
 
--- Returns why a decision is against a call.
+-- Returns the error of a decision against a call.
 local function refusal(self, decision, call)
   local version, details = format("policy %d", self.chain.latest.version), { due_in = decision.due_in }
   if decision.forbidden[1] or not decision.unmet[1] then
@@ -119,8 +114,8 @@ local function refusal(self, decision, call)
   return err
 end
 
--- Reads the folder again where another process has installed a newer version than this one knows; `reads` writes
--- nothing. Returns nil, or an error.
+-- Reads the folder again where another process installed a newer version; `reads` writes nothing. Returns nil, or an
+-- error.
 local function refresh(self, tx, installed, reads)
   local latest = self.chain.latest
   if installed and installed.version == latest.version and installed.digest == latest.digest then return nil end
@@ -131,15 +126,15 @@ local function refresh(self, tx, installed, reads)
   self.chain = chain
 end
 
--- Returns now: the latest of what stamps the call and of the newest call, which counts only where it is near; nil where
--- this machine's clock is behind.
+-- Returns now: the later of a call's stamp and the newest call, unless that is a day ahead; nil where this machine's
+-- clock is behind.
 local function now_of(newest, sent_at)
   if not newest or newest > sent_at + DAY then return sent_at end
   if newest <= sent_at + SLACK_MS then return math.max(newest, sent_at) end
 end
 
--- Returns the digest of the newest plan that lets a call through, "" where it needs none; or nil and the reason against
--- it, that of the newest plan with its key.
+-- Returns the digest of the newest plan that lets a call through, "" where none is needed; or nil and the error of the
+-- newest plan with its key.
 local function find_approval(self, tx, known, call)
   local first, err
   for _, stored in ipairs(known.plans) do
@@ -157,8 +152,8 @@ local function find_approval(self, tx, known, call)
   return nil, err or refusal(self, first or decision, call)
 end
 
--- Returns the call that may be sent, with the columns of its row; or nil and an error. Where it is only looked at
--- (`reads`), nobody is kept waiting.
+-- Returns the call that may be sent, with the columns of its row; or nil and an error. `reads` only looks, and keeps
+-- nobody waiting.
 local function check(self, tx, intent, row, facts, reads)
   if intent.extra then return nil, signers.error("rule", "what `extra_params` do cannot be judged") end
   local call, account, asked = rules.call(row.full_name, plan_text.params(row, intent.params)), self.account, {}
@@ -179,7 +174,7 @@ local function check(self, tx, intent, row, facts, reads)
   return call
 end
 
--- Returns the error of a call that is not sent, as the guard's.
+-- Returns an error as the guard's.
 local function of_guard(err)
   err.details = err.details or {}
   err.details.code, err.code = err.code, "guard.approval"
@@ -189,10 +184,8 @@ local function of_guard(err)
   return err
 end
 
---- Judges a call within the transaction that records it, before its row is written, and counts it in the sums that the
---- policy asks for. Returns the columns of the row; or nil and the error to reject it with.
----@param facts { queue: string, key: string, call: string }
----@return table<string, string>|nil columns, purser.Error|nil err
+--- Judges a call in the transaction that records the call, before its row is written, and counts it in the policy's
+--- sums. Returns the columns of the row; or nil and an error.
 function Gate:admit(tx, intent, row, facts)
   local approved = self.kept
   local call, err = check(approved, tx, intent, row, facts)
@@ -204,8 +197,7 @@ function Gate:admit(tx, intent, row, facts)
   return call.columns
 end
 
---- Returns the error of a client without a policy: an account that was once under one is never served without.
----@return purser.Error
+--- Returns the error of a client without a policy, for an account that was under one.
 function M.refuse(tx, account)
   local under = approval_rows.policy(tx, account)
   local err = signers.error("policy", format("the account is under policy %d, and this client has none",
@@ -214,22 +206,15 @@ function M.refuse(tx, account)
   return of_guard(err)
 end
 
---- Reads of the service what rules need, before the transaction of the call: it keeps other hosts waiting.
+--- Reads lists of the service before the transaction, which keeps other hosts waiting.
 function Gate:before(client, row, params) lists.read(self.kept, client, row, params) end
 
------------------------------------------------------------------------------------------------ the payer's plans
-
 --- Returns the journal that keeps the plans.
----@return purser.Journal
 function Approved:journal() return self.kept_in end
 
---- Takes a plan that is brought to this payer, with signatures on it; what the journal had already stays. Returns what
---- all its signatures are worth then; or nil and an error, and then nothing is kept. A signature that is of no use to
---- anybody is one.
----@param text string
----@param armoured string[]
----@param now integer  epoch ms
----@param enqueue fun(plan: purser.SignedPlan): any, purser.Error|nil  adds the payments of a new plan; or nil, an error
+--- Takes a plan with signatures; what the journal has stays. Returns what all signatures on the plan are worth; or nil
+--- and an error, and nothing is kept. A signature of nobody is an error.
+---@param enqueue fun(plan: purser.SignedPlan): any, purser.Error|nil  adds the payments of a new plan
 ---@return purser.Verified|nil verified, purser.Error|nil err
 function Approved:add(text, armoured, now, enqueue)
   local plan, message = plan_text.read(text)
@@ -262,7 +247,7 @@ function Approved:add(text, armoured, now, enqueue)
   return signers.refuse("journal", "the journal cannot be written: " .. tostring(message))
 end
 
--- Returns why rows of a plan that were not sent yet would not be sent now: how many rows, by the reason.
+-- Returns why unsent rows of a plan would not be sent now: how many rows, by the reason.
 local function unmet_of(self, tx, plan, now)
   local unmet, queue = {}, plan.head.queue
   for _, row in ipairs(plan.rows) do
@@ -279,12 +264,10 @@ end
 
 ---@class purser.PlanStatus: purser.Verified
 ---@field expired boolean
----@field unmet table<string, integer>  rows that would not be sent at that time, by the reason; none is looked at where
---- the plan has expired or was withdrawn
+---@field unmet table<string, integer>  how many rows would not be sent, by the reason; empty for an ended plan
 ---@field rows integer
 
---- Returns the account's plans, newest first, judged as a sending at this time would be; or nil and a message.
----@param now integer  epoch ms
+--- Returns the account's plans, newest first, judged as a sending at this time; or nil and a message.
 ---@return purser.PlanStatus[]|nil plans, string|nil message
 function Approved:stored(now)
   return self.kept_in.db:transaction(function(tx)
@@ -303,11 +286,7 @@ function Approved:stored(now)
   end, true)
 end
 
---- Makes what checks the calls of a client by the policy in a folder. Returns nil, a message and what
---- to do where that cannot be.
----@param client_options table  those of purser.new
----@param base_url string       where the client's calls go
----@return purser.Approved|nil, string|nil, string|nil
+--- Makes the gate of a client by the policy in a folder; or returns nil, a message and a hint.
 function M.open(client_options, base_url, host)
   local folder, account, journal = client_options.policy, client_options.account, client_options.journal
   if not journal then
@@ -326,8 +305,7 @@ function M.open(client_options, base_url, host)
   return setmetatable({ kept = self }, Gate)
 end
 
---- Writes into the journal which policy the account is under. Returns why that cannot be; nil where it can.
----@return string|nil message
+--- Writes into the journal which policy the account is under. Returns a message where that cannot be.
 function Gate:install(tx)
   local problem = approval_rows.install(tx, self.kept.account, self.kept.chain, self.kept.sent_before)
   return problem and signers.error(problem).message or nil

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Finds what is odd about a policy, and what a new one may loosen. It compares rules one by one, condition by
--- condition: a rule is part of another if each condition of the other follows from one of its own. So it proves that
--- nothing gets looser, or names the rules for which it cannot. It tries no calls.
+-- Finds what is odd about a policy, and which rules a new policy may loosen. Rules are compared condition by condition:
+-- a rule is part of another if each condition of the other follows from a condition of the rule. No call is tried.
 
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
@@ -14,10 +13,8 @@ local M = {}
 
 local WITHDRAWALS = { withdrawals = true }
 
---------------------------------------------------------------------------------------------- what follows from what
-
--- A function for each condition: (narrow, wide, policy of the one, of the other) returns whether each call for which
--- the narrow one holds (or cannot be judged) is one for which the wide one does.
+-- Functions by condition: (narrow, wide, policy of narrow, policy of wide) tells whether a call that meets `narrow`, or
+-- cannot be judged by `narrow`, meets `wide`.
 local follows = {}
 
 local function is_subset(narrow, wide)
@@ -83,7 +80,7 @@ function follows.made_by(narrow, wide, of_narrow, of_wide)
   return is_subset(of_narrow.groups[narrow], of_wide.groups[wide])
 end
 
--- Returns whether all of some conditions follow from others; and else the name of one that does not.
+-- Returns whether conditions follow from others; else the name of one that does not.
 local function follow(narrow, wide, of_narrow, of_wide)
   for _, word in ipairs(names_of(wide)) do
     local own = narrow[word]
@@ -92,7 +89,7 @@ local function follow(narrow, wide, of_narrow, of_wide)
   return true
 end
 
--- Returns whether each call that a rule is about is one that another is about; and else a member that keeps it from it.
+-- Returns whether a rule is part of another; else the member that prevents that.
 local function is_part(rule, other, of_rule, of_other)
   local ok, word = follow(rule.when, other.when, of_rule, of_other)
   for _, except in ipairs(ok and other.unless or {}) do
@@ -103,8 +100,8 @@ local function is_part(rule, other, of_rule, of_other)
   return ok, word
 end
 
--- Returns whether who fills some places fills others: each of these has one of those for itself, which asks as many
--- persons of a group that is no larger.
+-- Returns whether the signers of some places fill others: each other place has a place for itself, with as many persons
+-- of a group that is no larger.
 local function fills(places, others, of_places, of_others)
   local taken = {}
   for _, other in ipairs(others) do
@@ -119,9 +116,7 @@ local function fills(places, others, of_places, of_others)
   return true
 end
 
-------------------------------------------------------------------------------------------------------- one policy
-
--- Returns whether no call has all that a rule demands.
+-- Tells whether no call meets a rule.
 local function is_empty(rule, given)
   local when = rule.when
   if when.amount_over and when.amount_up_to and when.amount_over:compare(when.amount_up_to) >= 0 then return true end
@@ -131,8 +126,8 @@ local function is_empty(rule, given)
   return false
 end
 
--- Returns the largest amount of a coin (nil: of the rule's) that a rule allows by some operations without a person's
--- word, "any" without an end; nil where another rule stops all of it. Forbids and rules that ask persons bound it.
+-- Returns the largest amount that a rule allows by operations without a signature: "any" without a bound, nil where
+-- other rules stop all.
 local function most_of(given, rule, operations, coin)
   local own = { when = { operation = operations, coin = coin and { [coin] = true } }, unless = rule.unless }
   for word, value in pairs(rule.when) do own.when[word] = own.when[word] or value end
@@ -153,7 +148,7 @@ local function most_of(given, rule, operations, coin)
   return most
 end
 
--- Returns the largest amount that is withdrawn without anybody's word, at most, by coin.
+-- Returns a bound of what is withdrawn without a signature, by coin.
 local function unasked_of(given)
   local coins, unasked = { ["any other coin"] = true }, {}
   for _, rule in ipairs(given.rules) do
@@ -176,8 +171,7 @@ local function unasked_of(given)
   return unasked
 end
 
--- Returns the other write calls that are sent without anybody's word, unless a rule stops all of them. The list is the
--- table of operations: a new kind of move is in it by itself.
+-- Returns the other write calls that are sent without a signature. The table of operations is the list.
 local function free_of(given)
   local free = {}
   for _, row in ipairs(operations_.every) do
@@ -192,15 +186,13 @@ local function free_of(given)
   return free
 end
 
------------------------------------------------------------------------------------------------------- two policies
-
 local function asks_as_many(rule, other, of_rule, of_other)
   return fills(rule.approvals, other.approvals, of_rule, of_other) and rule.wait_hours >= other.wait_hours,
     "approvals or wait_hours"
 end
 
--- Notes those rules of a policy, that allow or that restrict, of which no rule of another is proved to be a match by
--- matches(rule, its): with the member in which the rule of the same name differs, or with `alone`.
+-- Notes the rules of a policy (allowing or restricting ones) without a match among the rules of another: with the
+-- member that differs in the rule of the same name, or with `alone`.
 local function note_unmatched(looser, given, allows, others, matches, alone)
   for _, rule in ipairs(given.rules) do
     local is_matched, why = (rule.effect == "allow") ~= allows, nil
@@ -216,7 +208,7 @@ local function note_unmatched(looser, given, allows, others, matches, alone)
   end
 end
 
--- Returns what the new policy may let through and the old one does not.
+-- Returns what a new policy may let through beyond an old one.
 local function looser_of(new, old)
   local looser = {}
   note_unmatched(looser, new, true, old, function(rule, before)
@@ -242,12 +234,12 @@ local function looser_of(new, old)
 end
 
 ---@class purser.PolicyFindings
----@field never string[]       rules that demand what no call has
+---@field never string[]       rules that no call meets
 ---@field forbidden string[]   an `allow` that is part of a `forbid`
 ---@field unfilled string[]    rules whose places not even everybody fills
----@field unasked table<string, string>  by coin: the largest amount that is withdrawn without anybody's word, at most
----@field free string[]        other write calls that nobody is asked for
----@field looser string[]      what may let more through than the other policy: all for which that is not ruled out
+---@field unasked table<string, string>  by coin: a bound of what is withdrawn without a signature
+---@field free string[]        other write calls that need no signature
+---@field looser string[]      all that is not proved to be as strict as in the other policy
 ---@field digest string
 
 --- Checks a policy; see purser.approvals.

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- Approvals: plans that persons sign, and the policy that says who has to. See docs/desk/approvals.md.
+--- Approvals: plans that persons sign, and the policy that names the persons. See docs/desk/approvals.md.
 ---
 ---     local text = assert(purser.approvals.plan { client = client, policy = folder, queue = "june",
 ---       journal_id = assert(journal:id()), payments = list, maker = "carol" })
 ---     print(purser.approvals.show(text)) -- what the signers read
 ---     assert(purser.approvals.add { client = payer, plan = text, signatures = { alice, bob } })
 ---
---- The payer's client has the option `policy`. It checks each call right before it is sent.
+--- The payer's client has the option `policy`, and checks each call right before sending.
 
 local approval_rows = require "purser.desk.approvals.approval_rows"
 local check = require "purser.desk.approvals.check"
@@ -23,14 +23,14 @@ local try = require "purser.desk.approvals.try"
 ---@class purser.modules.approvals
 local M = {}
 
--- Returns the client among these options; or nil and an error.
+-- Returns the client of some options; or nil and an error.
 local function client_of(options, known, name)
   local message, option, hint = option_schema.check(options, known, "option of approvals." .. name)
   local err = errors.option(message, option, hint) or errors.no_client(options.client, "approvals." .. name)
   return not err and options.client or nil, err
 end
 
--- Returns the plans that a payer's client has; or nil and an error.
+-- Returns the plans of a payer's client; or nil and an error.
 local function plans_of(options, known, name)
   local client, err = client_of(options, known, name)
   local plans = client and client:plans()
@@ -39,22 +39,20 @@ local function plans_of(options, known, name)
     'give it the options journal, account and policy = "FOLDER"')
 end
 
------------------------------------------------------------------------------------------------------------ the plan
-
 ---@class purser.PlanOptions
----@field client purser.Client     whose account and service the plan is for
+---@field client purser.Client     of the plan's account and service
 ---@field payments { key: string, operation: string, params: table, payee: string|nil, word: string|nil }[]
----@field maker string             who makes it; the maker does not approve it
+---@field maker string             a person, who does not approve the plan
 ---@field queue string|nil         Default: "default"
----@field policy string            its folder
+---@field policy string            the policy's folder
 ---@field journal_id string        of the payer's journal: journal:id()
----@field journal purser.Journal|nil  the payer's: what a person said was not made gets its word, and may be paid again
+---@field journal purser.Journal|nil  the payer's: payments that a person said were not made get that word
 ---@field until_day string|nil     the last day, such as 2026-11-30. Default: today and the policy's plan_days
 
 local plan_rules = { client = "table", payments = "table", maker = "string", queue = "string", policy = "string",
   journal_id = "string", journal = "table", until_day = "string" }
 
--- Writes into rows the words by which their payments may be made again. Returns nil; or an error.
+-- Writes into rows the words by which payments may be made again. Returns nil; or an error.
 local function name_words(journal, account, queue, rows)
   return select(2, planned.within(journal, function(tx)
     for _, row in ipairs(rows) do
@@ -96,13 +94,11 @@ function M.plan(options)
   return text
 end
 
---- Returns the review of a plan, what is odd first; or nil and an error.
+--- Returns the review of a plan, odd rows first; or nil and an error.
 ---@type fun(text: string, options: purser.ReviewOptions|nil): string|nil, purser.Error|nil
 M.show = review.show
 
------------------------------------------------------------------------------------------------------- the signatures
-
---- Returns who signed a plan, and what that is worth under a policy; or nil and an error.
+--- Returns who signed a plan, and what the signatures are worth under a policy; or nil and an error.
 ---@param text string
 ---@param signatures string[]  as `ssh-keygen -Y sign` writes them
 ---@param folder string        of the policy
@@ -119,8 +115,6 @@ function M.verify(text, signatures, folder)
   return signers.verified(plan, chain, signatures)
 end
 
------------------------------------------------------------------------------------------------------------ the payer
-
 ---@class purser.PayerOptions
 ---@field client purser.Client    the payer's, with a policy
 
@@ -128,8 +122,8 @@ end
 ---@field plan string             the text
 ---@field signatures string[]|nil
 
---- Gives a payer a plan and signatures on it, also withdrawals; what it had already stays. Returns what is known of the
---- plan then; or nil and an error, and then no plan is added.
+--- Gives a payer a plan and signatures (or withdrawals); known ones stay. Returns what all signatures are worth; or nil
+--- and an error, and nothing is added.
 ---@param options purser.AddOptions
 ---@return purser.Verified|nil verified, purser.Error|nil err
 function M.add(options)
@@ -143,7 +137,7 @@ function M.add(options)
   end)
 end
 
---- Returns the plans of an account, newest first: who signed each, and what it lacks; or nil and an error.
+--- Returns an account's plans, newest first: who signed each, and what lacks; or nil and an error.
 ---@param options purser.PayerOptions
 ---@return purser.PlanStatus[]|nil plans, purser.Error|nil err
 function M.status(options)
@@ -154,14 +148,11 @@ function M.status(options)
   return list
 end
 
----------------------------------------------------------------------------------------------------------- the policy
-
---- Returns what is odd about a policy (rules that never match, places nobody can fill) and what it loosens against
---- another; or nil and an error.
+--- Returns what is odd about a policy, and what the policy loosens against another; or nil and an error.
 ---@type fun(text: string, against: string|nil): purser.PolicyFindings|nil, purser.Error|nil
 M.check = check.check
 
---- Runs a policy over what was really paid. Returns the figures; or nil and an error.
+--- Runs a policy over past payments. Returns the figures; or nil and an error.
 ---@type fun(options: purser.TryOptions): purser.Trial|nil, purser.Error|nil
 M.try = try.run
 

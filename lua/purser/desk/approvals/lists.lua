@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Lists of the service that rules ask for: its book of withdrawal addresses, and its coins with the names of networks.
--- They are read before a withdrawal, once in ten minutes. One that cannot be read leaves such rules without an answer.
+-- Reads lists of the service that rules ask for: saved addresses, and coins with the names of networks. A list is read
+-- before a withdrawal, once in ten minutes. Rules cannot be judged by a list that cannot be read.
 
 local core = require "purser.core"
 local history = require "purser.client.history"
@@ -34,11 +34,8 @@ local function refresh(approved, client, name)
   approved[name], approved.read_at[name] = readers[name](client), core.monotonic_ms()
 end
 
---- Reads what the policy of a payer needs before a withdrawal. The coins are read where the names that everybody has do
---- not say whether a rule names the call's network.
----@param approved purser.Approved
----@param client purser.State
----@param params table<string, string>
+--- Reads what a payer's policy needs before a withdrawal. Coins are read where common names do not tell whether a rule
+--- names the call's network.
 function M.read(approved, client, row, params)
   local latest = approved.chain.latest
   if not row.moves or row.moves.to ~= "address" then return end

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A plan: the calls that persons sign, as a text file. A line of JSON for the head, one for each row, sorted by key.
--- It is ASCII, every value is a text, and it has one spelling: what is read is written again and compared byte by byte.
--- So the same list gives the same bytes, and no byte of it can change without the signatures.
+-- A plan: the calls that persons sign, as a text file: a line of JSON for the head, and a line for each row, by key.
+-- All is ASCII, and every value a text. A plan has one spelling: reading writes the plan again and compares.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -13,14 +12,15 @@ local utc = require "purser.client.util.utc"
 
 local M = { MAX_ROWS = 10000, MAX_BYTES = 4 * 1024 * 1024, KIND = "plan 1" }
 
-local byte, format, gmatch, gsub, match = string.byte, string.format, string.gmatch, string.gsub, string.match
+local byte, format, gmatch, gsub, match, upper = string.byte, string.format, string.gmatch, string.gsub, string.match,
+  string.upper
 
 local HEAD = { "purser", "account", "queue", "journal", "base_url", "policy", "maker", "not_after", "rows", "sums" }
 local ROW = { "key", "operation", "params", "payee", "word" } -- the last where it repeats a payment
 local DAY = 86400000
 local POLICY = "^[1-9]%d* " .. string.rep("%x", 64) .. "$"
 
--- Ends what `protected` runs, with a message.
+-- Raises a message for `protected`.
 local function wrong(...) error({ text = format(...) }, 0) end
 M.wrong = wrong
 
@@ -32,8 +32,7 @@ local function check_text(value, name)
   return value
 end
 
--- Returns a line with these members in their order. Any other is left out, so that a plan with it is no plan: made
--- again it has other bytes.
+-- Returns a line with these members in order. Other members are left out, so a plan with them fails the comparison.
 local function line_of(values, order, name)
   local members = {}
   for i, member in ipairs(order) do
@@ -46,9 +45,7 @@ local function line_of(values, order, name)
   return plain_text.as_json(json.encode(json.object(members)), true)
 end
 
---- Returns what travels in the one spelling that is compared and signed: amounts are decimals without spare zeros.
----@param row table     of the operation
----@param params table  by name
+--- Returns parameters in the spelling that is signed: amounts without spare zeros.
 ---@return table<string, string> params
 function M.params(row, params)
   local plain = {}
@@ -60,10 +57,7 @@ function M.params(row, params)
   return plain
 end
 
---- Returns whether a row of a plan is this call: the same operation, and what travels is the same, text by text.
----@param row { operation: string, params: table<string, string> }
----@param params table<string, string>  of M.params
----@return boolean
+--- Tells whether a row of a plan is a call with these parameters (of M.params).
 function M.is_of(row, operation, params)
   if row.operation ~= operation then return false end
   for name, value in pairs(params) do
@@ -75,12 +69,10 @@ function M.is_of(row, operation, params)
   return true
 end
 
---- Returns one name for all spellings of a network, so that no sum is split by them.
----@param network string
----@return string
-function M.network_name(network) return networks.value(network) or network:upper() end
+--- Returns one name for all spellings of a network, so that spelling splits no sum.
+function M.network_name(network) return networks.value(network) or upper(network) end
 
--- Checks one row, and adds it to the sums.
+-- Checks a row, and adds the row to the sums.
 local function check_row(given, sums, last)
   local key, row = check_text(given.key, "a key"), operations.by_name[check_text(given.operation, "an operation")]
   if not plain_text.is_name(key) then
@@ -104,13 +96,13 @@ local function check_row(given, sums, last)
   local amount = moves and moves.amount and given.params[moves.amount]
   if amount then
     local network = moves.network and given.params[moves.network]
-    local name = check_text(given.params[moves.asset], moves.asset):upper()
+    local name = upper(check_text(given.params[moves.asset], moves.asset))
       .. (network and " " .. M.network_name(network) or "")
     sums[name] = (sums[name] or decimal "0") + amount
   end
 end
 
--- The text of a plan, and its sums and rows counted anew.
+-- Returns the text of a plan, its end, and the head with sums and rows counted.
 local function render(head, rows)
   local lines, sums, last = {}, {}, nil
   if #rows == 0 or #rows > M.MAX_ROWS then wrong("a plan has 1 to %d rows, and this has %d", M.MAX_ROWS, #rows) end
@@ -134,8 +126,7 @@ local function render(head, rows)
   return text, ends + DAY, counted
 end
 
---- Runs what may find something wrong. Returns its result; or nil and a message. Anything else that is raised goes on.
----@return any result, string|nil message
+--- Runs a function that may raise `wrong`. Returns its result; or nil and the message.
 function M.protected(run, ...)
   local ok, result = pcall(run, ...)
   if ok then return result end
@@ -143,11 +134,9 @@ function M.protected(run, ...)
   return nil, result.text
 end
 
---- Writes a plan. Rows are sorted; `rows` and `sums` of the head are counted here. Returns the text; or nil and a
---- message.
+--- Writes a plan: sorts rows, and counts `rows` and `sums`. Returns the text; or nil and a message.
 ---@param head table    account, queue, journal, base_url, policy, maker, not_after
 ---@param rows table[]  { key, operation, params, payee, word }
----@return string|nil text, string|nil message
 function M.write(head, rows)
   local sorted = {}
   for i, row in ipairs(rows) do
@@ -159,8 +148,7 @@ function M.write(head, rows)
   return M.protected(render, head, sorted)
 end
 
---- Returns the plain SHA-256 of a text, as `sha256sum` prints it.
----@return string
+--- Returns the SHA-256 of a text, as `sha256sum` prints it.
 function M.digest(all) return (gsub(assert(core.sha256(all)), ".", function(c) return format("%02x", byte(c)) end)) end
 
 ---@class purser.SignedPlan
@@ -169,9 +157,9 @@ function M.digest(all) return (gsub(assert(core.sha256(all)), ".", function(c) r
 ---@field by_key table<string, table>
 ---@field text string              the file
 ---@field digest string            its SHA-256
----@field ends integer             epoch ms: from then on it is expired
+---@field ends integer             epoch ms: from then on the plan is expired
 
--- The objects of the lines; a line that is none ends the reading.
+-- Returns the objects of the lines.
 local function objects_of(text)
   if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   if #text > M.MAX_BYTES then wrong("it is larger than %d MiB", M.MAX_BYTES / 1024 / 1024) end
@@ -196,8 +184,7 @@ local function read(text)
   return { head = counted, rows = rows, by_key = by_key, text = text, digest = M.digest(text), ends = ends }
 end
 
---- Reads a plan. Returns nil and a message for anything else, and for another spelling of one.
----@param text string
+--- Reads a plan. Returns nil and a message for anything else, and for another spelling of a plan.
 ---@return purser.SignedPlan|nil plan, string|nil message
 function M.read(text) return M.protected(read, text) end
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A policy: who may approve what, as one file of JSON that persons sign. Its vocabulary is closed: any other word is an
--- error, so that no rule is dropped for a slip of the pen. Reading it decides nothing; rules.lua does.
+-- A policy: who may approve what, as a file of JSON that persons sign. Any other word is an error, so a slip of the pen
+-- drops no rule. rules.lua decides.
 
 local decimal = require "purser.decimal"
 local files = require "purser.client.util.files"
@@ -22,14 +22,12 @@ local MAX_HOURS = 31 * 24
 local LIST = {} -- the metatable of what the file has as a list: an empty one is no empty object
 local DIGEST = "^" .. string.rep("%x", 64) .. "$"
 
------------------------------------------------------------------------------------------------------- kinds of values
-
--- A reader takes a value (nil where the file has none), its place in words, and the policy as far as it was read. It
--- looks at the type first: false is no absent value. It returns what is kept of the value, or ends the reading.
+-- A reader takes a value (nil: absent), the value's place in words, and the policy as far as read. Types are checked
+-- first, as false is no absent value. A reader returns what is kept, or raises `wrong`.
 
 local function is_list(value) return type(value) == "table" and getmetatable(value) == LIST end
 
--- Reads a value where the file has one.
+-- Reads a value, if there is one.
 local function optional(read, default)
   return function(value, ...)
     if value == nil then return default end
@@ -67,7 +65,7 @@ end
 
 local function is_true(value, name) return value == true or wrong("%s is not true", name) end
 
--- One of these words; it becomes what stands at it.
+-- Reads one of these words, as the value of the word.
 local function one_of(words, name_of_words)
   return function(value, name)
     return words[value] or wrong('%s: "%s" is none of %s', name, tostring(value), name_of_words)
@@ -83,7 +81,7 @@ local function list_of(read)
   end
 end
 
--- A value, or a list of values, as a set.
+-- Reads a value, or a list of values, as a set.
 local function set_of(read)
   local read_list = list_of(read)
   return function(value, name, policy)
@@ -95,7 +93,7 @@ local function set_of(read)
   end
 end
 
--- Calls fn(member) for the members of an object, in order, but for `note`, which may stand anywhere.
+-- Calls fn(member) for each member of an object, in order. `note` may stand anywhere.
 local function each_member(value, name, fn)
   if type(value) ~= "table" or is_list(value) then wrong("%s is no object", name) end
   for _, member in ipairs(names_of(value)) do
@@ -103,7 +101,7 @@ local function each_member(value, name, fn)
   end
 end
 
--- An object whose members have names of the file's; an empty one where the file has none.
+-- Reads an object with names of the file's own; an empty object where the file has none.
 local function map_of(read)
   return optional(function(value, name, policy)
     local map = {}
@@ -115,8 +113,8 @@ local function map_of(read)
   end, {})
 end
 
--- An object whose members are these: a list of { name, reader }, read in this order. The readers get the policy; those
--- of the policy itself get what was read of it so far.
+-- Reads an object with these members: a list of { name, reader }, in this order. The policy's own readers get the part
+-- that was read.
 local function object_of(members)
   local known = {}
   for _, member in ipairs(members) do known[member[1]] = true end
@@ -133,15 +131,13 @@ local function object_of(members)
   end
 end
 
--- The name of something that the policy has under `part`.
+-- Reads the name of a member of the policy's `part`.
 local function known_in(part)
   return function(value, name, policy)
     if type(value) == "string" and policy[part][value] then return value end
     wrong('%s: "%s" has no "%s"', name, part, tostring(value))
   end
 end
-
------------------------------------------------------------------------------------------------------- conditions
 
 local function operation_of(word, name)
   local row = operations.by_name[text_of(word, name)]
@@ -151,8 +147,7 @@ end
 
 local function upper_of(word, name) return upper(text_of(word, name)) end
 
--- Reads the name of a network, and notes it: where the names that everybody has do not tell it from a call's network,
--- the coin list is asked.
+-- Reads the name of a network, and notes the name: the list of coins is asked where common names do not suffice.
 local function network_of(word, name, policy)
   local network = upper_of(word, name)
   policy.networks = policy.networks or {}
@@ -183,8 +178,7 @@ local conditions = {
   hours = hours_of, made_by = known_in "groups",
 }
 
--- Reads the conditions of a rule; `outer` are those that hold next to them. Amounts are by coin: without one coin
--- beside it a sum would be of apples and pears.
+-- Reads the conditions of a rule; `outer` hold, too. An amount needs one coin beside it.
 local function conditions_of(value, name, policy, outer)
   local read = {}
   each_member(value == nil and {} or value, name, function(word)
@@ -204,9 +198,7 @@ local function conditions_of(value, name, policy, outer)
   return read
 end
 
------------------------------------------------------------------------------------------------------------ the file
-
--- Reads the keys of a person: one, and the next while it is rotated. No two persons share one.
+-- Reads one or two keys of a person. No two persons share a key.
 local function keys_of(value, name, policy, person)
   if not is_list(value) or #value < 1 or #value > 2 then wrong("%s has not one or two keys", name) end
   policy.by_key = policy.by_key or {}
@@ -255,7 +247,7 @@ local function zone_of(value, name)
   return (sign == "-" and -1 or 1) * (tonumber(hours) * 60 + tonumber(minutes))
 end
 
--- Reads the rules. They are sorted, so that no order of the file can matter.
+-- Reads the rules, sorted by name: no order of the file matters.
 local function rules_of(value, name, policy)
   local rules, seen = optional(list_of(rule_of), {})(value, name, policy), {}
   if not rules[1] then wrong("there are no rules, so nothing could be sent") end
@@ -295,15 +287,15 @@ local read_file = object_of {
 ---@field text string
 ---@field account string
 ---@field people table<string, table[]>  keys by name
----@field by_key table<string, string>   the name by the 32 bytes of a key
+---@field by_key table<string, string>   names by the 32 bytes of a key
 ---@field groups table<string, table<string, boolean>>
 ---@field zone integer         minutes
 ---@field plan_days integer
----@field change table[]       who changes it: { group, count }
+---@field change table[]       places { group, count } for a change of the policy
 ---@field rules table[]        sorted by name
----@field asks_sums boolean|nil  a rule asks what was sent in some hours
----@field networks table<string, boolean>|nil  names of networks in it
----@field asks_book boolean|nil  a rule asks for the service's book of withdrawal addresses
+---@field asks_sums boolean|nil  a rule asks for sums
+---@field networks table<string, boolean>|nil  all names of networks
+---@field asks_book boolean|nil  a rule asks for the service's saved addresses
 
 local function read(text)
   if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
@@ -314,14 +306,11 @@ local function read(text)
   return policy
 end
 
---- Reads a policy. Returns nil and a message for anything that it cannot be sure to understand.
----@param text string
+--- Reads a policy. Returns nil and a message for anything doubtful.
 ---@return purser.Policy|nil policy, string|nil message
 function M.read(text) return plan_text.protected(read, text) end
 
---- Returns the lines of an `allowed_signers` file, with which `ssh-keygen -Y verify` checks signatures without Purser.
----@param policy purser.Policy
----@return string
+--- Returns the lines of an `allowed_signers` file for `ssh-keygen -Y verify`.
 function M.signers(policy)
   local lines = {}
   for name, keys in pairs(policy.people) do

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The folder of an account's policy: 1.json, 2.json, ... and their signatures in 1.sigs, 2.sigs. It is walked from 1:
--- each version names the digest of the one before, and is signed by the approvers of both.
+-- The folder of a policy: 1.json, 2.json, ... with signatures in 1.sigs, 2.sigs. Each version names the digest of the
+-- version before, and is signed by the approvers of both.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
@@ -13,13 +13,12 @@ local M = { NAMESPACE = "purser-policy-1" }
 local floor, format = math.floor, string.format
 
 ---@class purser.PolicyChain
----@field folder string
 ---@field latest purser.Policy
 ---@field versions purser.Policy[]      by version
 ---@field ever table<string, table<string, boolean>>  by key: its names in all versions
 
--- Returns the persons of a policy who signed a text as a policy, by name: of several signatures each counts once. Nil
--- and a message where a signature could not be checked.
+-- Returns the persons of a policy who signed a text as a policy, by name. Nil and a message where a signature could not
+-- be checked.
 local function persons_of(each, text, signatures)
   local persons = {}
   for _, armoured in ipairs(signatures) do
@@ -33,11 +32,7 @@ local function persons_of(each, text, signatures)
   return persons
 end
 
--- Returns why a version does not follow another; nil where it does. The first follows nil.
----@param new purser.Policy
----@param old purser.Policy|nil
----@param signatures string  armoured, one behind the other
----@param account string
+-- Returns why a version does not follow another (nil for the first); nil where the version does.
 ---@return string|nil message
 local function problem(new, old, signatures, account)
   local list = sshsig.split(signatures)
@@ -55,7 +50,7 @@ local function problem(new, old, signatures, account)
   end
 end
 
--- Returns why a folder is not believed: who can take files out of it brings back an older policy.
+-- Returns why a folder is not trusted: who can remove files brings back an older policy.
 local function distrust(folder)
   local mode, is_own, is_missing = core.file_mode(folder)
   if not mode then
@@ -66,9 +61,7 @@ local function distrust(folder)
   end
 end
 
---- Reads a folder. Returns nil and a message where any version of it is not as it should be.
----@param folder string
----@param account string
+--- Reads a folder. Returns nil and a message where a version is wrong.
 ---@return purser.PolicyChain|nil chain, string|nil message
 function M.open(folder, account)
   local chain, wrong = { folder = folder, versions = {}, ever = {} }, distrust(folder)
@@ -91,10 +84,7 @@ function M.open(folder, account)
   end
 end
 
---- Installs a version of a policy in its folder, if all have signed whom it and the version before name. Returns its
---- number; or nil and a message.
----@param text string
----@param signatures string  armoured, one behind the other
+--- Installs a version that is signed by the approvers of both versions. Returns its number; or nil and a message.
 ---@return integer|nil version, string|nil message
 function M.install(folder, account, text, signatures)
   local new, message = policy.read(text)

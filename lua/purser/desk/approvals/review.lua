@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The page that the signers of a plan read: totals, then what is odd, worst first, then every row, with whole
--- addresses. The payments of before come from the reader's own records, and never from who made the plan.
+-- The page that the signers of a plan read: totals, odd rows (worst first), then every row with its whole address.
+-- Earlier payments come from the reader's own records, never from the plan's maker.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
@@ -17,27 +17,27 @@ local M = {}
 local WIDTH, DAY, RECENT_DAYS, SHOWN, MAX_PAYEE = 80, 86400000, 35, 8, 60
 local GOES_ON = "... " -- begins what a line of the page has no room for, so that no text of the maker's begins a line
 
--- Returns a text of the maker's as one that cannot be taken for the page's own: in quotes where it has blanks.
+-- Returns a text of the maker's that nobody takes for the page's own: in quotes if there are blanks.
 local function clean(text, max_bytes)
   text = plain_text.folded(text, max_bytes)
   return text:find '[ "]' and '"' .. text:gsub('"', "'") .. '"' or text
 end
 
----@class purser.KnownPayment  one that the reader knows of: a row of an earlier plan
+---@class purser.KnownPayment  a row of an earlier plan
 ---@field operation string
 ---@field params table<string, string>
 ---@field payee string|nil
 ---@field at integer       epoch ms
----@field base_url string  where it was paid: at another host it makes no address known
+---@field base_url string  of the service: a payment at another host makes no address known
 
 ---@class purser.ReviewOptions
 ---@field known purser.KnownPayment[]|nil  the reader's own records
----@field journal purser.Journal|nil       also what a journal holds as made is known. Without either all is new
----@field now integer|nil                  epoch ms, for what was paid lately
----@field policy string|nil                its folder, for amounts that stay just below a limit
+---@field journal purser.Journal|nil       payments made are known, too. Without either all is new
+---@field now integer|nil                  epoch ms, for recent payments
+---@field policy string|nil                the policy's folder, for amounts just below a limit
 ---@field html boolean|nil
 
--- Returns what a row pays, or has paid, in one form for all operations.
+-- Returns a payment in one form for all operations.
 local function fact_of(row)
   local params = row.params
   return { key = clean(row.key or ""), payee = clean(row.payee or "", MAX_PAYEE), at = row.at,
@@ -48,14 +48,14 @@ local function fact_of(row)
     operation = row.operation, contract = params.contractAddress, params = params, is_paid = row.is_paid }
 end
 
--- Parameters that a row shows anyway, and ids, which pay nobody. All others are listed by name.
+-- Parameters that a row shows anyway, and ids. Others are listed by name.
 local SAID = { coin = true, asset = true, amount = true, netWork = true, network = true, memo = true, address = true,
   contractAddress = true, withdrawOrderId = true, clientTranId = true }
 
--- Text in groups of four, as people compare addresses.
+-- Groups a text by four, as people compare addresses.
 local function grouped(text) return (plain_text.folded(text):gsub(" ", "_"):gsub("....", "%0 "):gsub(" $", "")) end
 
--- Marks below what differs from another text.
+-- Marks the differences to another text.
 local function carets(text, other)
   local marks = {}
   for i = 1, #text do
@@ -66,31 +66,25 @@ local function carets(text, other)
 end
 
 local function fold_key(key) return (key:lower():gsub("[^%w]", ""):gsub("o", "0"):gsub("[il]", "1")) end
-
 local function ends_of(address) return (address:sub(1, 4) .. address:sub(-4)):lower() end
-
 local function sum_text(coin, amount) return coin .. " " .. tostring(amount) end
-
 local function sum_name(fact) return fact.coin .. " " .. plan_text.network_name(fact.network) end
-
 local function payment_text(it) return it.address .. "\n" .. it.memo .. "\n" .. sum_text(it.coin, it.amount) end
-
------------------------------------------------------------------------------------------------------- what is odd
 
 local function add_to(map, name, value)
   map[name] = map[name] or {}
   table.insert(map[name], value)
 end
 
--- Returns the first of a list that is another one.
+-- Returns the first other value of a list.
 local function other_of(list, own)
   for _, each in ipairs(list) do
     if each ~= own then return each end
   end
 end
 
--- The flags, worst first. Each gets a fact, what is known of its address (nil: nothing; else the memos with networks,
--- and the newest payment of each amount) and what was found of the plan; it returns a text, and lines that follow it.
+-- Flags, worst first. Each gets a fact, what is known of the address (nil for a new address), and the survey of the
+-- plan; returns a text, and lines that follow.
 local flags = {}
 
 flags[1] = function(fact, known, at) -- address poisoning
@@ -150,7 +144,7 @@ flags[9] = function(fact, _, at)
   return sum.count > 2 and (fact.amount * 2):compare(sum.amount) >= 0 and "half the sum or more in one row"
 end
 
--- Returns the amounts that rules of a policy draw a line at, by coin.
+-- Returns the amounts at which rules of a policy draw a line, by coin.
 local function limits_of(policy)
   local limits = {}
   for _, rule in ipairs(policy and policy.rules or {}) do
@@ -161,7 +155,7 @@ local function limits_of(policy)
   return limits
 end
 
--- Adds the amount of a row to a total of this name.
+-- Adds a row's amount to a total.
 local function add_up(totals, name, fact)
   local sum = totals[name] or { name = name, count = 0, amount = decimal "0", largest = decimal "0", fact = fact }
   if sum.count == 0 then totals[name], totals[#totals + 1] = sum, sum end
@@ -205,8 +199,6 @@ local function survey(plan, known, policy, now)
   end)
   return at
 end
-
------------------------------------------------------------------------------------------------------------- the page
 
 local function put(out, indent, text) plain_text.wrap(out, text, WIDTH, indent .. GOES_ON) end
 
@@ -293,8 +285,8 @@ local function page_of(at, plan, options)
   return (options.html and HTML or "") .. table.concat(pages)
 end
 
--- Returns the payments that the reader knows of at the host of a plan: records of theirs, and what a journal holds as
--- made. What was paid at a simulator makes no address of the live service known.
+-- Returns the payments known at the plan's host, of the reader's records and of a journal: a simulator's payments make
+-- no address of the live service known.
 local function known_of(head, records, journal)
   local known, host = {}, loopback.host_of(head.base_url)
   for _, payment in ipairs(records) do

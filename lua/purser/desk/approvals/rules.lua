@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- Decides by a policy. A call is sent if no matching `forbid` is there, one matching `allow` is met, and every matching
--- `require` is met. Rules have no order.
+-- Decides by a policy. A call is sent if no `forbid` matches, one matching `allow` is met, and every matching `require`
+-- is met. Rules have no order.
 --
--- A condition holds (true), does not (false), or cannot be judged (nil). What cannot be judged fails an `allow`, and
--- meets a `require` or a `forbid`: nothing unknown loosens.
+-- A condition holds (true), fails (false), or cannot be judged (nil). An unknown condition fails an `allow` and meets a
+-- `require` or a `forbid`: the unknown never loosens.
 
 local decimal = require "purser.decimal"
 local networks = require "purser.client.operations.network"
@@ -17,9 +17,7 @@ local find, floor, format, gmatch, match, upper = string.find, math.floor, strin
 
 local MINUTE, HOUR, DAY = 60000, 3600000, 86400000
 
------------------------------------------------------------------------------------------------------ what is judged
-
--- Which coins a call moves; false for one that moves none. Nil where a service may read the text as another coin.
+-- Returns the coins that a call moves; false for none; nil where a service may read the text as another coin.
 local function coins_of(row, params)
   if not row.moves then return false end
   local text, coins = params[row.moves.asset], {}
@@ -28,9 +26,9 @@ local function coins_of(row, params)
   return coins[1] and coins or nil
 end
 
--- Returns two names of a destination, "" where a call has none. Two calls with the same first one pay the same. Two
--- that may pay the same have the same second one: on most networks a memo means nothing, and a service has several
--- names for a network, so it is of the address or the account alone.
+-- Returns two names of a destination, "" for none. Equal first names: the same destination. Equal second names: perhaps
+-- the same, as the second name ignores memo, network and letters; most networks ignore memos, and a network has several
+-- names.
 local function names_of_destination(to)
   if not to then return "", "" end
   local parts = {}
@@ -38,12 +36,9 @@ local function names_of_destination(to)
   return plan_text.digest(to.kind .. table.concat(parts)), plan_text.digest(to.kind .. upper(to.address))
 end
 
---- Returns what rules judge of a call. The caller adds what it knows of it: `now`, `queue`, `known_since` (false: never
---- paid), `book` (the service's own, of operations.saved_address), `listed` (its record of the coin), `sum`, `signed`,
---- `maker`, `waited_ms`.
----@param operation string
----@param params table<string, string>
----@return table|nil call  nil where there is no such operation
+--- Returns what rules judge of a call; nil for an unknown operation. The caller adds `now`, `queue`, `known_since`
+--- (false: never paid), `book` (saved addresses), `listed` (the coin's record), `sum`, `signed`, `maker`, `waited_ms`.
+---@return table|nil call
 function M.call(operation, params)
   local row = operations.by_name[operation]
   if not row then return nil end
@@ -71,9 +66,7 @@ function judge.coin(set, call)
   return count > 0
 end
 
---- Returns whether a network is among these names; nil where that is not known.
----@param coin table|nil  its record of the coin list
----@return boolean|nil
+--- Returns whether a network is among these names; nil for unknown. `coin` is the coin's own record.
 function M.among(names, network, coin)
   local found = false
   for name in pairs(names) do
@@ -100,8 +93,8 @@ end
 
 local function front_of(address) return match(address, "^[^:]+") or address end
 
--- Returns whether a call pays an address of these lists. Nil where a list is not known, or has the address in other
--- letters or with something else beside it: a service may take them for one.
+-- Returns whether a call pays an address of these lists. Nil for an unknown list, or an address that differs in letters
+-- or in what stands beside it.
 local function pays_one_of(lists, call)
   local to, found = call.to, false
   if not to or to.kind ~= "address" then return false end
@@ -130,27 +123,25 @@ function judge.known_days(days, call)
   return call.known_since ~= false and call.now - call.known_since >= days * DAY
 end
 
--- A call that moves no coin has no amount; of one whose amount does not travel nobody knows it.
+-- An amount is unknown where none travels.
 function judge.amount_over(limit, call) return call.amount and call.amount:compare(limit) > 0 end
 function judge.amount_up_to(limit, call) return call.amount and call.amount:compare(limit) <= 0 end
 
--- The sum holds this call.
+-- The sum includes the call.
 function judge.sum_over(limit, call)
-  if M.counted(call) ~= limit.coin or not call.sum or limit.per == "destination" and call.place == "" then return nil end
-  local sum = call.sum(limit)
+  local is_counted = M.counted(call) == limit.coin and (limit.per == "account" or call.place ~= "")
+  local sum = is_counted and call.sum and call.sum(limit) or nil
   return sum and (sum + call.amount):compare(limit.amount) > 0
 end
 
---- Returns the coin of the sums that a call counts in, and the places of these: "" is the whole account. Nil for
---- a call that counts in none.
+--- Returns the coin of a call's sums, and their places ("" is the whole account); nil for a call in no sum.
 ---@return string|nil coin, string[]|nil places
 function M.counted(call)
   if not call.amount or not call.coins or #call.coins ~= 1 then return nil end
   return call.coins[1], { "", call.place ~= "" and call.place or nil }
 end
 
---- Returns whether a sum over the operations of a rule holds what this operation moved.
----@param limit table  a `sum_over` that was read
+--- Tells whether a `sum_over` includes an operation.
 function M.counts(limit, operation)
   return not limit.operation or judge.operation(limit.operation, { operation = operation,
     row = operations.by_name[operation] or {} })
@@ -173,7 +164,7 @@ function judge.made_by(group, call, policy)
   return call.maker and (policy.groups[group][call.maker] or false) -- who withholds a signature is not proved nobody
 end
 
--- Returns whether all conditions hold. A sum is asked of the journal, so it comes last.
+-- Tells whether all conditions hold. A sum is asked of the journal, so the sum comes last.
 local function all(conditions, call, policy)
   local result = true
   for name, value in pairs(conditions) do
@@ -188,8 +179,7 @@ local function all(conditions, call, policy)
   return one
 end
 
---- Returns whether a rule is about a call: true, false, or nil where that cannot be judged.
----@return boolean|nil
+--- Tells whether a rule is about a call; nil for unknown.
 function M.matches(rule, call, policy)
   local result = all(rule.when, call, policy)
   if result == false then return false end
@@ -201,9 +191,7 @@ function M.matches(rule, call, policy)
   return result
 end
 
-------------------------------------------------------------------------------------------------------------- persons
-
--- Gives place `i` a person, moving others to further places where need be.
+-- Gives place `i` a person; others move to further places where needed.
 local function give_place(i, groups, signed, holder, tried)
   for person in pairs(signed) do
     if groups[i][person] and not tried[person] then
@@ -217,11 +205,7 @@ local function give_place(i, groups, signed, holder, tried)
   return false
 end
 
---- Returns whether these persons fill all places of a list { group, count }, each person one.
----@param policy purser.Policy
----@param approvals { group: string, count: integer }[]
----@param signed table<string, boolean>
----@return boolean
+--- Tells whether persons fill all places of a list { group, count }, each person one place.
 function M.filled(policy, approvals, signed)
   local groups, holder = {}, {}
   for _, place in ipairs(approvals) do
@@ -240,12 +224,12 @@ end
 
 local RETRY_MS = 600000
 
--- Returns whether conditions may be judged otherwise later: by the time, or by a book that could not be read.
+-- Tells whether conditions may change by time, or by a reading of the service's book.
 local function turns(conditions, call)
   return conditions.days or conditions.hours or conditions.saved and not call.book
 end
 
--- When a rule that stands in the way may do so no longer, only because time goes by; nil where it will not.
+-- Returns in how many ms time alone removes a rule from the way; nil for never.
 local function due_in(rule, call, policy)
   if rule.effect == "forbid" then
     local moves_on = rule.when.sum_over or turns(rule.when, call)
@@ -256,8 +240,7 @@ local function due_in(rule, call, policy)
   return math.max(1000, rule.wait_hours * HOUR - call.waited_ms)
 end
 
---- Returns the rules of a policy that apply to a call, in their order, and whether a rule could not be judged: such an
---- `allow` does not apply, any other rule does.
+--- Returns the rules that apply to a call, in order, and whether a rule could not be judged.
 ---@return table[] applying, boolean is_unsure
 function M.applying(policy, call)
   local list, is_unsure = {}, false
@@ -271,16 +254,13 @@ end
 
 ---@class purser.Decision
 ---@field ok boolean
----@field forbidden string[]   rules that forbid
----@field unmet string[]       matching rules whose approvals or wait lack
+---@field forbidden string[]   forbidding rules
+---@field unmet string[]       matching rules without their approvals or wait
 ---@field allowed string[]     matching `allow` that are met
 ---@field asked table[]        the places of `unmet`
----@field due_in integer|nil   ms: only time is in the way
+---@field due_in integer|nil   ms, where only time is in the way
 
---- Decides about a call.
----@param policy purser.Policy
----@param call table            of M.call
----@param applying table[]|nil  the rules that apply, where they are known
+--- Decides about a call of M.call; `applying` are its rules, if known.
 ---@return purser.Decision
 function M.decide(policy, call, applying)
   local decision = { forbidden = {}, unmet = {}, allowed = {}, asked = {} }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Who says what of a plan: its signatures, by a policy. Persons count, not keys or signatures.
+-- Who says what about a plan: signatures, judged by a policy. Persons count, not keys or signatures.
 
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
@@ -13,8 +13,7 @@ local concat, format, match, sub = table.concat, string.format, string.match, st
 
 local DAY = 86400000
 
---- The namespace of each purpose for which a plan is signed.
----@type table<string, string>
+--- The namespace of each purpose.
 M.NAMESPACES = { approve = "purser-plan-1", withdraw = "purser-plan-withdraw-1", made = "purser-plan-made-1" }
 
 local messages = {
@@ -33,10 +32,7 @@ local messages = {
   maker = "the maker of a plan does not approve it", same_person = "one person signed twice, and counts once",
 }
 
---- Returns the error of what approvals do not let through.
----@param code string      missing, expired, withdrawn, changed, ...
----@param more string|nil  what there is to add
----@param details table|nil
+--- Returns the error of a code such as "missing", with more words.
 ---@return purser.Error
 function M.error(code, more, details)
   local err = errors.argument(nil, messages[code] .. (more and ": " .. more or ""))
@@ -44,9 +40,7 @@ function M.error(code, more, details)
   return err
 end
 
---- Returns nil and the error of a code, with this message in place of its own.
----@param code string
----@param message string|nil
+--- Returns nil and the error of a code, with another message.
 ---@return nil, purser.Error
 function M.refuse(code, message)
   local err = M.error(code)
@@ -60,17 +54,10 @@ end
 ---@field base_url string
 ---@field chain purser.PolicyChain
 
--- Returns the last day on which a plan may end that is made, or brought to the payer, at this time.
+-- Returns the last day on which a plan of this time may end.
 local function last_day(chain, now) return sub(utc.text(now + chain.latest.plan_days * DAY), 1, 10) end
 
---- Writes a plan for a payer, which ends with a day: the last of the policy's `plan_days`, unless `until_day` names
---- one before it. Returns its text; or nil and a message.
----@param payer purser.PlanPayer
----@param queue string  "" for the plan of one call
----@param maker string
----@param rows table[]  of plan_text.write
----@param now integer   epoch ms
----@param until_day string|nil
+--- Writes a payer's plan, until the policy's last day or an earlier `until_day`. Queue "": of one call.
 ---@return string|nil text, string|nil message
 function M.write(payer, queue, maker, rows, now, until_day)
   local latest, last = payer.chain.latest, last_day(payer.chain, now)
@@ -80,18 +67,14 @@ function M.write(payer, queue, maker, rows, now, until_day)
     not_after = until_day or last }, rows)
 end
 
---- Returns whether a plan names a policy of the chain.
----@return boolean
+--- Tells whether a plan names a policy of the chain.
 function M.names_policy(plan, chain)
   local version, digest = match(plan.head.policy, "^(%d+) (%x+)$")
   local named = chain.versions[tonumber(version)]
   return named ~= nil and named.digest == digest
 end
 
---- Returns the code of why a plan does not belong to a payer at this time; nil where it does.
----@param plan { head: table, ends: integer }
----@param payer purser.PlanPayer
----@param queue string|nil  nil: any
+--- Returns the code of why a plan does not belong to a payer; nil where the plan does. Queue nil is any.
 ---@return string|nil code
 function M.misfit(plan, payer, queue, now)
   local head = plan.head
@@ -101,14 +84,10 @@ function M.misfit(plan, payer, queue, now)
     or not M.names_policy(plan, payer.chain) and "policy" or nil
 end
 
----@class purser.Statement
----@field kind string|nil     "approve", "withdraw" or "made"; nil where it is none on this plan
----@field key string|nil      the 32 bytes of the key
----@field message string|nil  why the text is no signature at all
-
---- Reads a signature on the text of a plan. Returns nil and a message where it could not be checked: that is no answer,
---- and nobody may keep it as one.
----@return purser.Statement|nil statement, string|nil message
+--- Reads a signature on a plan: { kind, key }; kind "approve", "withdraw" or "made", nil for a signature of another
+--- text; `message` for no signature at all. Returns nil and a message where it could not be checked: nobody may keep
+--- that as an answer.
+---@return { kind: string|nil, key: string|nil, message: string|nil }|nil statement, string|nil message
 function M.statement(text, armoured)
   local signature, message = sshsig.read(armoured)
   for kind, namespace in pairs(signature and M.NAMESPACES or {}) do
@@ -121,21 +100,12 @@ end
 
 ---@class purser.UselessSignature
 ---@field code string         signature, stranger, maker or same_person
----@field number integer      which of the signatures it is
+---@field number integer      of the signature
 ---@field person string|nil
 ---@field message string|nil  why the text is no signature at all
 
----@class purser.Signers
----@field signed table<string, boolean>  who approves
----@field withdrawn string|nil           who withdrew
----@field maker string|nil               the maker, where the signature says so
----@field problems purser.UselessSignature[]  what counts for nothing
-
---- Returns who says what of a plan, by a policy. The maker's own approval is none.
----@param head table   the plan's
----@param chain purser.PolicyChain
----@param statements purser.Statement[]
----@return purser.Signers
+--- Returns who says what about a plan: `signed` (approving persons by name), `withdrawn` and `maker` (a person),
+--- `problems` (of purser.UselessSignature). The maker's own approval is void.
 function M.of(head, chain, statements)
   local found = { signed = {}, problems = {} }
   for i, statement in ipairs(statements) do
@@ -159,15 +129,12 @@ end
 
 ---@class purser.Verified
 ---@field plan purser.SignedPlan
----@field signed string[]        persons whose approval counts
----@field withdrawn string|nil   who withdrew it
----@field made_by string|nil     the maker, where the signature says so
----@field problems purser.UselessSignature[]  signatures that count for nothing
+---@field signed string[]        approving persons
+---@field withdrawn string|nil   who withdrew the plan
+---@field made_by string|nil     the maker, if the maker signed
+---@field problems purser.UselessSignature[]
 
---- Returns what signatures on a plan are worth under a policy; or nil and an error where one could not be checked.
----@param plan purser.SignedPlan
----@param chain purser.PolicyChain
----@param armoured string[]
+--- Returns what signatures on a plan are worth; or nil and an error where one could not be checked.
 ---@return purser.Verified|nil verified, purser.Error|nil err
 function M.verified(plan, chain, armoured)
   local statements = {}
@@ -181,8 +148,7 @@ function M.verified(plan, chain, armoured)
     problems = found.problems }
 end
 
---- Returns what a list of places asks for, as text: "treasury 2, finance 1".
----@return string
+--- Returns places as text: "treasury 2, finance 1".
 function M.places_text(approvals)
   local parts = {}
   for i, place in ipairs(approvals) do parts[i] = format("%s %d", place.group, place.count) end

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Reads and checks what `ssh-keygen -Y sign` makes: SSHSIG over Ed25519, by a key in a file or in a FIDO token.
---
--- The reader is strict: one spelling, nothing behind the end, nothing reserved. A signature is of one namespace, so
--- one for another purpose is none.
+-- Reads and checks the signatures of `ssh-keygen -Y sign`: SSHSIG over Ed25519, by a key in a file or a FIDO token. The
+-- reader is strict: one spelling, nothing behind the end, nothing reserved, and a namespace for each purpose.
 
 local core = require "purser.core"
 
@@ -16,7 +14,7 @@ local MAX_BYTES = 4096
 
 local CURE = "make a key with `ssh-keygen -t ed25519` (or -t ed25519-sk), and sign with it"
 
--- The text that begins at `at` with its length in four bytes, and what follows; nil where it is cut short.
+-- Returns the text at `at` behind its length in four bytes, and the next place; nil for a cut text.
 local function take(bytes, at)
   local a, b, c, d = byte(bytes, at, at + 3)
   local last = d and at + 3 + ((a * 256 + b) * 256 + c) * 256 + d
@@ -24,7 +22,7 @@ local function take(bytes, at)
   return sub(bytes, at + 4, last), last + 1
 end
 
--- All texts from `at` to the end, which must be so many; nil where they are not.
+-- Returns exactly `count` texts up to the end; nil for any other number.
 local function texts(bytes, at, count)
   local list = {}
   for i = 1, count do
@@ -39,7 +37,7 @@ local function with_length(text)
   return char(floor(n / 16777216) % 256, floor(n / 65536) % 256, floor(n / 256) % 256, n % 256) .. text
 end
 
--- A public key: { type, key, application }; or nil and a message.
+-- Returns a public key { type, key, application }; or nil and a message.
 local function key_of(blob)
   local kind = take(blob, 1)
   if kind ~= PLAIN and kind ~= TOKEN then
@@ -53,9 +51,7 @@ local function key_of(blob)
   return { type = kind, key = parts[2], application = parts[3] }
 end
 
---- Reads a line of a public key file: { type, key = 32 bytes, application, text = the line without its comment }; or
---- nil and a message.
----@param line string
+--- Reads a line of a public key file: { type, key = 32 bytes, application, text = the line without comment }.
 ---@return table|nil key, string|nil message
 function M.key(line)
   local kind, letters = match(line, "^(%S+) (%S+)")
@@ -77,9 +73,7 @@ local function blob_of(text)
   return core.base64_decode((gsub(body, "\n", "")))
 end
 
---- Reads an armoured signature: { public, namespace, hash, bytes, flags, counter }; or nil and a message. Nothing is
---- checked with it yet.
----@param text string
+--- Reads an armoured signature, unchecked: { public, namespace, hash, bytes, flags, counter }.
 ---@return table|nil signature, string|nil message
 function M.read(text)
   local blob = blob_of(text)
@@ -101,7 +95,7 @@ function M.read(text)
   return { public = public, namespace = parts[2], hash = hash, bytes = bytes, flags = flags, counter = counter }
 end
 
--- Returns the bytes that are signed, of which a token signs a digest; or nil and a message.
+-- Returns the signed bytes (a token signs a digest); or nil and a message.
 local function signed(signature, text)
   local digest, problem = core[signature.hash](text)
   if not digest then return nil, problem end
@@ -115,11 +109,8 @@ local function signed(signature, text)
   return application .. signature.flags .. signature.counter .. digest
 end
 
---- Returns whether a signature that was read is over the text, for that purpose. Returns nil and a message where
---- OpenSSL cannot tell: a failure is no answer, because the signature may be a withdrawal.
----@param signature table
----@param namespace string
----@param text string
+--- Tells whether a signature is over a text, in a namespace. Returns nil and a message where OpenSSL fails: that
+--- signature may be a withdrawal.
 ---@return boolean|nil is_good, string|nil message
 function M.verify(signature, namespace, text)
   if signature.namespace ~= namespace then return false end
@@ -128,8 +119,7 @@ function M.verify(signature, namespace, text)
   return core.verify_ed25519(signature.public.key, bytes, signature.bytes)
 end
 
---- The armoured signatures that stand in a text one behind the other; nil where anything else does.
----@param text string
+--- Returns the armoured signatures of a text, one behind another; nil where anything else is in the text.
 ---@return string[]|nil
 function M.split(text)
   local list, length = {}, 0

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Runs a policy over what the journal says was sent, by time, with the sums and known addresses of then. What nobody
--- wrote down (who made a plan, what was in the service's book of addresses) is not judged, and counted as such.
+-- Runs a policy over past calls of a journal, by time, with the sums and known addresses of then. Unrecorded facts (a
+-- plan's maker, the service's saved addresses) are not judged, and counted so.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
@@ -18,26 +18,26 @@ local SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 ---@class purser.TryOptions
 ---@field journal purser.Journal
 ---@field account string
----@field policy string      its text
+---@field policy string      the text
 ---@field since integer|nil  epoch ms: older calls count for sums and known addresses alone
 
 ---@class purser.Trial
 ---@field payments integer
 ---@field first integer|nil      epoch ms
 ---@field last integer|nil
----@field unasked integer        allowed without anybody's word
+---@field unasked integer        allowed without a signature
 ---@field asked table<string, integer>    approvals by group, one a place
 ---@field busiest { day: string, asked: integer }|nil
 ---@field waited integer         held back for some hours
 ---@field refused integer
----@field refused_by table<string, integer>  by rule; "" where no rule allows it
----@field not_judged integer     a rule asks what nobody wrote down
+---@field refused_by table<string, integer>  by rule; "" where no rule allows the call
+---@field not_judged integer
 
 local try_rules = { journal = "table", account = "string", policy = "string", since = "any" }
 
 local function count(map, name, by) map[name] = (map[name] or 0) + (by or 1) end
 
--- The calls that were sent by then: sums by coin, place and hour, and when each destination was first paid.
+-- Notes a sent call: sums by coin, place and hour, and the first payment of a destination.
 local function note(world, call, is_done)
   if is_done then world.first[call.place_paid] = world.first[call.place_paid] or call.now end
   local coin, places = rules.counted(call)
@@ -59,7 +59,7 @@ local function sum_of_hours(hours, first, last, limit)
   return total
 end
 
--- Returns what was sent in the hours of a limit. Calls come by time, so the hours that are over are added up once.
+-- Returns the sum of a limit's hours. Calls come by time, so earlier hours are added up once.
 local function sum_of(world, call, limit)
   local last, name = math.floor(call.now / HOUR), limit.coin .. "\n"
     .. (limit.per == "destination" and call.place or "")
@@ -71,8 +71,7 @@ local function sum_of(world, call, limit)
   return over[name].sum + sum_of_hours(hours, last, last, limit)
 end
 
--- Judges a call as nobody's word, then as everybody's, then with all the time there is: what is refused even then no
--- word and no wait lets through.
+-- Judges a call without signatures, then with everybody's, then after any wait: a call refused even then is refused.
 local function judge(trial, given, call, days)
   local applying, is_unsure = rules.applying(given, call)
   if is_unsure then trial.not_judged = trial.not_judged + 1 end
@@ -99,7 +98,7 @@ local function judge(trial, given, call, days)
   end
 end
 
--- Judges the calls of the journal, oldest first. It raises what the journal raises.
+-- Judges the calls of the journal, oldest first.
 local function run(trial, given, options, days)
   local world = { sums = {}, first = {}, over = {} }
   for entry in options.journal:each_entry { account = options.account } do

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A statement as one page: does it add up, what needs a person, how the balances went, and every entry. It is one file
--- with SVG in it and no script; each text of the service is escaped.
+-- A statement as one page: a verdict, what needs a person, the balances, and every entry. The page has SVG and
+-- no script, and escapes each text of the service.
 
 local decimal = require "purser.decimal"
 local model = require "purser.desk.books.model"
@@ -12,7 +12,7 @@ local escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quo
 
 local function text(value) return (tostring(value):gsub("%c", " "):gsub("[&<>\"']", escapes)) end
 
--- Each column of the summary adds up the accounts of its pattern.
+-- Columns of the summary: each adds up the accounts of a pattern.
 local columns = { { "brought forward", "^Equity:[^:]+:Opening" }, { "outside", "^Equity:[^:]+:Outside" },
   { "fees", "^Expenses:" }, { "conversions", "^Equity:[^:]+:Conversion" }, { "rebates", "^Income:" },
   { "not explained", "^Equity:[^:]+:Unexplained" }, { "held", "^Assets:" } }
@@ -33,7 +33,7 @@ local function table_of(title, head, lines)
   return ("<h2>%s</h2>\n<table>%s%s</table>\n"):format(title, line_of(head, "th"), table.concat(lines))
 end
 
--- Writes a line an asset: what came from where, and what is held at the end.
+-- Writes a line an asset.
 local function summary_of(statement)
   local sums, assets, head, lines = {}, {}, { "asset" }, {}
   for _, leg in ipairs(statement.all) do
@@ -77,8 +77,7 @@ end
 
 local WIDTH, HEIGHT = 720, 60
 
--- Draws what the accounts hold of an asset through the span, as steps; nothing where it moved but once. A picture may
--- round.
+-- Draws the holdings of an asset through the span, as steps; nothing for a single move. A picture may round.
 local function chart_of(statement, asset)
   local points, held, least, most = {}, ZERO, 0, 0
   local from, to = tonumber(statement.from), tonumber(statement.to)
@@ -145,10 +144,7 @@ figure { margin: 1rem 0 } svg { width: 100%%; height: auto } .verdict { font-wei
 <p class="verdict">%s</p>
 ]]
 
---- Writes the page.
----@param statement table
----@param remarks string[]  the first names the statement
----@param put fun(text: string)
+--- Writes the page. The first remark names the statement.
 function M.write(statement, remarks, put)
   local title = text(remarks[1]:gsub("^s", "S"))
   put(HEAD:format(title, title, text(verdict_of(statement))) .. summary_of(statement) .. persons_of(remarks)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- The books: a copy of an account's histories in SQLite or PostgreSQL that never loses a change, and statements that
---- add up. See docs/desk/books.md.
+--- The books: a copy of an account's histories in SQLite or PostgreSQL that keeps every change, and statements that add
+--- up. See docs/desk/books.md.
 ---
 ---     local books = assert(purser.books.open { sqlite = "books.db", client = parent, keys = { desk1 = sub_client } })
 ---     local report = assert(books:sync())
@@ -30,20 +30,20 @@ local Books = { __name = "purser.books" }
 Books.__index = Books
 
 ---@class purser.BooksOptions
----@field sqlite string|nil                  a file; made when it is missing
+---@field sqlite string|nil                  a file; a missing file is made
 ---@field postgresql purser.PostgresqlOptions|nil
----@field client purser.Client|nil           the account's own key; needed by `sync` alone
----@field keys table<string, purser.Client>|nil  a client of each sub-account, by its name
----@field journal purser.Journal|nil         of the calls that are made here: their owners are read soon
+---@field client purser.Client|nil           of the account's own key; `sync` needs the client
+---@field keys table<string, purser.Client>|nil  a client of each sub-account, by name
+---@field journal purser.Journal|nil         owners of its calls are read soon
 ---@field account string|nil                 the account's name in the books. Default: "Account"
----@field pairs string[][]|nil               { from, to }: sub-accounts between which transfers are looked for
----@field identities table<string, string>|nil  what other users call an owner (UID, e-mail): "Main" or a sub-account
+---@field pairs string[][]|nil               { from, to }: sub-accounts whose transfers are looked for
+---@field identities table<string, string>|nil  other users' names of an owner (UID, e-mail): "Main" or a sub-account
 ---@field addresses table<string, string>|nil  deposit address (or address:memo) -> "Main" or a sub-account
----@field address_coins string[]|nil         coins of which each owner's deposit addresses are read, once a day
----@field since_ms integer|nil               how far back the first reading goes. Default: 180 days
----@field every_ms integer|nil               how often an owner is read of whom something is new. Default: 60000
----@field receivers table<string, purser.Receiver>|nil  by name: where each change goes as an event
----@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
+---@field address_coins string[]|nil         coins whose deposit addresses are read, once a day
+---@field since_ms integer|nil               span of the first reading. Default: 180 days
+---@field every_ms integer|nil               time between readings of an owner with news. Default: 60000
+---@field receivers table<string, purser.Receiver>|nil  by name: each change goes there as an event
+---@field fee "on_top"|"inside"|nil          the place of a withdrawal's fee that nothing shows
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
   journal = "table", pairs = "table", identities = "table", addresses = "table", receivers = "table",
@@ -52,7 +52,7 @@ local rules = { sqlite = "string", postgresql = "table", client = "any", keys = 
 
 local function owner_of(name) return name == "Main" and name or sources.owner_name(name) end
 
---- Opens the books. Returns them; or nil and an error of kind "config".
+--- Opens the books; or returns nil and an error of kind "config".
 ---@param options purser.BooksOptions
 ---@return purser.Books|nil books, purser.Error|nil err
 function M.open(options)
@@ -95,20 +95,20 @@ function M.open(options)
   return self
 end
 
--- The methods raise what they fail with; the end of this file makes of that nil and an error.
+-- The methods raise errors; the end of this file returns the errors.
 local function fail(name, ...) error(errors.argument(name, ...), 0) end
 
 ---@class purser.BooksReport
----@field owners integer      how many were read, at least a list of each
----@field changes integer     records that are new or changed
----@field problems table[]    { owner, list, message, is_rejected }: what could not be read
----@field next_due integer    epoch ms: when an owner is due again
+---@field owners integer      owners with a list that was read
+---@field changes integer     new or changed records
+---@field problems table[]    unread lists: { owner, list, message, is_rejected }
+---@field next_due integer    epoch ms: the next time of an owner
 
 ---@class purser.BooksSyncParams
----@field due boolean|nil     only owners that are due
+---@field due boolean|nil     skips owners that are not due
 ---@field progress (fun(owner: string, at: integer, of: integer))|nil
 
---- Reads what the keys may read. What could not be read is in `problems`, and in the gaps of each statement.
+--- Reads all lists of the keys. Unread lists are in `problems`, and gaps in each statement.
 ---@param params purser.BooksSyncParams|nil
 ---@return purser.BooksReport|nil report, purser.Error|nil err
 function Books:sync(params)
@@ -134,14 +134,12 @@ function Books:sync(params)
   return report
 end
 
--------------------------------------------------------------------------------------------------------- statements
-
 ---@class purser.StatementParams
 ---@field from string|integer   a date, a time or epoch ms; counts
 ---@field to string|integer     does not count
----@field rev integer|nil       the books as they were at this revision. Default: the newest
----@field write fun(text: string)|nil  gets the text, part by part; what it raises ends the statement
----@field format "hledger"|"beancount"|"csv"|"jsonl"|"rotki"|"html"|nil  default "hledger", which ledger reads, too
+---@field rev integer|nil       a revision of the books. Default: the newest
+---@field write fun(text: string)|nil  gets the text in parts; may raise to end the statement
+---@field format "hledger"|"beancount"|"csv"|"jsonl"|"rotki"|"html"|nil  Default: "hledger" (ledger, too)
 
 local function time_of(name, value)
   local ms, message = value, nil
@@ -153,8 +151,7 @@ end
 
 local PIECES = 1000 -- of a text that are written at once
 
---- Writes a statement. Returns its text, empty where `write` got it, and the data it was made of; or nil and an
---- error.
+--- Writes a statement. Returns the text (empty for `write`) and the statement's data; or nil and an error.
 ---@param params purser.StatementParams
 ---@return string|nil text, table|purser.Error made
 function Books:statement(params)
@@ -180,12 +177,10 @@ function Books:statement(params)
   return table.concat(texts), made
 end
 
---- Each record of the books in the order of its time, as a table of texts by column; `raw` is the service's.
----@param entity string|nil  of this kind alone: deposit, withdrawal, transfer ...
+--- Goes through the records by time, each a table of texts by column; `raw` is the service's.
+---@param entity string|nil  one kind: deposit, withdrawal, transfer ...
 ---@return fun(): table|nil
 function Books:each(entity) return self.store:each(self.account, entity or "") end
-
--------------------------------------------------------------------------------------------------------- words
 
 -- Returns the one record whose id begins so.
 local function record_of(self, id, entity)
@@ -207,8 +202,8 @@ local function say(self, verb, rid, value)
   return true
 end
 
---- Says how a record ended that the service shows no more.
----@param id string               or as much of its beginning as no other has
+--- Says how a record ended that the service no longer shows.
+---@param id string  or a beginning of one id
 ---@param how "success"|"failed"
 ---@return true|nil done, purser.Error|nil err
 function Books:settle(id, how)
@@ -226,13 +221,12 @@ function Books:match(withdrawal, deposit)
   return say(self, "match", record_of(self, withdrawal, "withdrawal").rid, record_of(self, deposit, "deposit").rid)
 end
 
---- Says that a withdrawal went to somebody else, whatever its address.
+--- Says that a withdrawal went to somebody else.
 ---@param withdrawal string
 ---@return true|nil done, purser.Error|nil err
 function Books:outside(withdrawal) return say(self, "outside", record_of(self, withdrawal, "withdrawal").rid, "") end
 
---- Closes what lies before a day: its statements keep their bytes, and what is learned later is a correction on that
---- day.
+--- Closes all days before a day: their statements keep their bytes, and later news are corrections on that day.
 ---@param ends string|integer  the first open day
 ---@return true|nil done, purser.Error|nil err
 function Books:close_before(ends)
@@ -246,24 +240,22 @@ function Books:close_before(ends)
   return true
 end
 
---- Returns what could not be read and still is not: a list of { owner, list, starts, ends, why }.
+--- Returns the open gaps: { owner, list, starts, ends, why }.
 ---@return table[]|nil gaps, purser.Error|nil err
 function Books:gaps()
   return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
     .. "closed_rev = '' AND list <> $2 ORDER BY owner, list, starts", self.account, schema.EVERY)
 end
 
--------------------------------------------------------------------------------------------------------- events
-
---- Sends the events that are due to the receivers that the books were opened with.
----@param params? { budget_ms: integer|nil }  how long it may take. Default: until nothing is due
----@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
+--- Sends due events to the receivers of these books.
+---@param params? { budget_ms: integer|nil }  a limit in ms. Default: until nothing is due
+---@return integer|nil delivered, integer|purser.Error failed  counts of events; failed ones are sent again
 function Books:deliver(params)
   return self.store.outbox:deliver(self.store, self.senders, self.clock, params or {})
 end
 
---- Returns what waits for each receiver: a list of { receiver, waiting, since, due, error }, times as text.
----@param params? { forget: string|nil }  a receiver, which is forgotten with its events
+--- Returns what waits for each receiver: { receiver, waiting, since, due, error }, times as text.
+---@param params? { forget: string|nil }  a receiver to forget with its events
 ---@return table[]|nil receivers, purser.Error|nil err
 function Books:events(params)
   local outbox_of, refused = self.store.outbox, nil
@@ -285,7 +277,7 @@ for name, method in pairs(Books) do
   end
 end
 
---- Returns whether an event that a webhook got is from who has the secret, and was sent at most five minutes ago.
+--- Tells whether the owner of a secret sent a webhook's event, at most five minutes ago.
 ---@param secret string|userdata
 ---@param head string  Purser-Signature of the request's head
 ---@param body string

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The books at a revision: every record's versions as entries, matched, with the fees where the balances say they
--- stand, and what the balances show beyond them. Nothing of it is stored, so a better reading restates it.
+-- The books at a revision: records as entries, both sides matched, fees placed by the balances, and what balances show
+-- beyond. Nothing of a ledger is stored, so a better reading restates all.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -16,8 +16,8 @@ local COLUMNS = "rid, entity, owner, sid, client_id, time, booked, seen, rev, st
   .. "got_asset, from_owner, from_place, to_owner, to_place, address, memo, tx, batch, missing_since"
 local PAGE = 1000
 
--- Returns the versions of a record as they were up to a revision, oldest first. A change has what was other before it:
--- all else is as in the version that came next. Each is a table of its own: Lua follows no long chain of tables.
+-- Returns the versions of a record up to a revision, oldest first. A change holds earlier values of changed columns.
+-- Each version is a table of its own: Lua follows no long chain of tables.
 local function versions_of(row, changes, rev)
   local versions = {}
   for i = #changes + 1, 1, -1 do
@@ -31,7 +31,7 @@ local function versions_of(row, changes, rev)
   return versions
 end
 
--- Returns the versions of a record and one more where a person, and not the service, said how the record ended.
+-- Adds a version for a person's word, unless the service said how the record ended.
 local function with_word(versions, word)
   local last = versions[#versions]
   versions[#versions + 1] = word and not is_final(last.class) and setmetatable({ booked = word.at, seen = word.at,
@@ -40,8 +40,7 @@ local function with_word(versions, word)
   return versions
 end
 
--- Returns the records that stand in statements, in the order of their ids: { versions, row = the last one, fact }; and
--- the same by id.
+-- Returns the records of statements by their ids: a list of { versions, row = the last version, fact }, and a map.
 local function records_of(books, rev, settled)
   local records, by_rid, last = {}, {}, ""
   repeat
@@ -65,7 +64,7 @@ local function records_of(books, rev, settled)
   return records, by_rid
 end
 
--- Returns what people said up to a revision, the last word of each kind about each record.
+-- Returns people's words up to a revision: the last word of each verb about each record.
 local function words_of(books, rev)
   local said = { settle = {}, match = {}, outside = {} }
   for _, row in ipairs(books.store:rows("SELECT at, rev, verb, rid, value FROM purser_books_word WHERE account = $1 "
@@ -75,7 +74,7 @@ local function words_of(books, rev)
   return said
 end
 
--- Returns the addresses of the account's own deposits, those that the service showed, and those that were named.
+-- Returns the places of own deposits, of shown addresses, and of named addresses.
 local function own_places(books, deposits, rev)
   local own = {}
   local shown = books.store:rows("SELECT address, memo, to_owner FROM purser_books_address WHERE account = $1 AND "
@@ -89,7 +88,7 @@ local function own_places(books, deposits, rev)
   return own
 end
 
--- Matches both sides, and says of each record where its counterpart stands. Returns the withdrawals: { row, fact }.
+-- Matches both sides, and notes each counterpart. Returns the withdrawals: { row, fact }.
 local function match_sides(books, records, by_rid, said, rev)
   local sides, sent = { withdrawal = {}, deposit = {} }, {}
   for _, record in ipairs(records) do
@@ -123,8 +122,8 @@ local function entries_of(records)
   return entries
 end
 
--- Makes the entries. Where nothing shows yet where a fee stands, it is taken as inside the amount, and measured by the
--- balances; where these do not say it, it stands as all measured ones do, else as the user says, else on top.
+-- Makes the entries. A fee without evidence is taken as inside the amount, and measured by the balances; else stands as
+-- all measured fees do, else as the user says, else on top.
 local function book(books, records, withdrawals, readings, chart)
   local unknown, counts = {}, { [true] = 0, [false] = 0 }
   for _, withdrawal in ipairs(withdrawals) do
@@ -162,9 +161,7 @@ local function readings_of(books, rev)
   return by_owner
 end
 
---- Returns the books at a revision: entries in order, readings by owner, checks, and the records: { row, fact }.
----@param books purser.Books
----@param rev string
+--- Returns the books at a revision: entries in order, readings by owner, checks, and records { row, fact }.
 function M.at(books, rev)
   local chart, said, readings = postings.chart(books.account), words_of(books, rev), readings_of(books, rev)
   local records, by_rid = records_of(books, rev, said.settle)

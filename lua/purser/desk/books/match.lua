@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Finds the two sides of what moved between own accounts over a chain: a withdrawal and its deposit. There is no
--- tolerance. Two candidates stay open until a person says which.
+-- Matches withdrawals with deposits of own accounts, without tolerance. Two candidates stay open until a person says
+-- which.
 
 local decimal = require "purser.decimal"
 
@@ -14,10 +14,10 @@ local function tx_of(row)
   return tx ~= "" and tx or nil
 end
 
---- Returns the text of an address with its memo, in one spelling.
+--- Returns an address with its memo, in one spelling.
 function M.place(row) return row.address:lower() .. ":" .. row.memo end
 
--- Returns the number of the first row of a list, in the order of time, from a time on.
+-- Returns the number of the first row from a time on; rows are in order.
 local function first_from(list, time)
   local low, high = 1, #list + 1
   while low < high do
@@ -29,8 +29,8 @@ end
 
 local function key_of(row, amount, tx) return table.concat({ row.asset, M.place(row), amount, tx }, "\30") end
 
--- Returns the deposits that have no pair yet as lists, by asset, place and amount, and by transaction; or, where times
--- decide, by whether they have one. `more` says how many withdrawals more a row may belong to than the row before.
+-- Returns unpaired deposits as lists, by asset, place, amount and transaction (or by whether there is one). `more`
+-- counts how many withdrawals more a row may belong to than the row before.
 local function lists_of(deposits, pair_of, by_tx)
   local lists = {}
   for _, deposit in ipairs(deposits) do
@@ -44,8 +44,8 @@ local function lists_of(deposits, pair_of, by_tx)
   return lists
 end
 
--- Returns the candidates of a withdrawal as spans of the lists: { list, first, last }; how many they are; and a text
--- that is the same for the same candidates.
+-- Returns a withdrawal's candidates as spans of the lists { list, first, last }, their number, and a name for equal
+-- candidates.
 local function spans_of(withdrawal, lists, by_tx)
   local spans, size, name, tx, time = {}, 0, "", tx_of(withdrawal), tonumber(withdrawal.time)
   local amount, fee = decimal(withdrawal.amount), decimal(withdrawal.fee)
@@ -63,8 +63,8 @@ local function spans_of(withdrawal, lists, by_tx)
   return spans, size, name
 end
 
--- Returns how many candidates each withdrawal has that has no pair yet, and each deposit; and the withdrawals that have
--- the same, a list each with their `spans` and `size`. Nothing here grows with the number of pairs.
+-- Returns the number of candidates of each unpaired row; and withdrawals with equal candidates as lists with `spans`
+-- and `size`. Nothing here grows with the number of pairs.
 local function candidates_of(withdrawals, deposits, pair_of, by_tx)
   local counts, groups, lists = {}, {}, lists_of(deposits, pair_of, by_tx)
   for _, withdrawal in ipairs(withdrawals) do
@@ -91,14 +91,14 @@ local function candidates_of(withdrawals, deposits, pair_of, by_tx)
   return counts, groups
 end
 
---- Tells whether a record or entry stands before another: by time, by id, by what a record went through.
+--- Tells whether a record or entry stands before another: by time, id, and revision.
 function M.before(a, b)
   if a.time ~= b.time then return a.time < b.time end
   if a.rid ~= b.rid then return a.rid < b.rid end
   return ((a.row or a).rev or "") < ((b.row or b).rev or "")
 end
 
--- Tells whether rows are equal, and have so many candidates.
+-- Tells whether rows are equal and have this number of candidates.
 local function are_alike(rows, counts, count)
   for _, row in ipairs(rows) do
     if row.amount ~= rows[1].amount or row.fee ~= rows[1].fee or counts[row.rid] ~= count then return false end
@@ -106,9 +106,8 @@ local function are_alike(rows, counts, count)
   return true
 end
 
---- Matches withdrawals with deposits. `said` has what a person named, by withdrawal id: the id of the pair as `value`;
---- `outside` the withdrawals that a person said went elsewhere. Returns the pair of each id, and the number of
---- candidates of what stays open.
+--- Matches withdrawals with deposits. `said` has people's pairs by withdrawal id (`value`), `outside` the withdrawals
+--- that went elsewhere. Returns the pair of each id, and the number of candidates of open rows.
 function M.pairs(withdrawals, deposits, said, outside)
   local pair_of, by_rid, free, open = {}, {}, {}, {}
   local function pair(withdrawal, deposit)
@@ -126,7 +125,7 @@ function M.pairs(withdrawals, deposits, said, outside)
     local counts, groups = candidates_of(free, deposits, pair_of, by_tx)
     for _, name in ipairs(groups) do
       local group, mine = groups[name], {}
-      -- k equal withdrawals and the k equal deposits that alone may be theirs, in order; k is mostly one
+      -- k equal withdrawals, and k equal deposits that are nobody else's, pair in order; mostly k is one
       for _, span in ipairs(group.size == #group and group.spans or {}) do
         for i = span[2], span[3] do mine[#mine + 1] = span[1][i] end
       end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A statement as data: what an account held, what happened, what it holds, what adds up and what needs a person. It
--- depends on a revision, a span and nothing else, so the same question has the same bytes for ever.
+-- A statement as data: holdings, entries, what adds up, and what needs a person. A revision and a span are all that a
+-- statement depends on.
 
 local decimal = require "purser.decimal"
 local ledger = require "purser.desk.books.ledger"
@@ -17,7 +17,7 @@ local ZERO = decimal(0)
 
 local dates = {} -- by day
 
---- Returns the date of a time that is kept as text; of one that could not be read, a word for that.
+--- Returns the date of a time text; a word for no time.
 function M.date(time)
   if time == "" then return "no date" end
   local day = math.floor(tonumber(time) / 86400000)
@@ -25,7 +25,7 @@ function M.date(time)
   return dates[day]
 end
 
--- Adds a leg to balances. Returns its key, and what stands there.
+-- Adds a leg to balances. Returns its key and the new balance.
 local function add(balances, leg, prefix)
   local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
   balances[key] = (balances[key] or ZERO) + leg[3]
@@ -36,7 +36,7 @@ local function add_all(balances, legs, prefix)
   for _, leg in ipairs(legs) do add(balances, leg, prefix) end
 end
 
--- Returns what the books now say of closed days beyond what they said before: an entry a record, on the first open day.
+-- Returns an entry a record for what the books learned later about closed days, on the first open day.
 local function corrections(now, before, start)
   local new, old, by_rid, list, first = {}, {}, {}, {}, {}
   for _, side in ipairs { { new, now.entries }, { old, before.entries } } do
@@ -61,9 +61,8 @@ local function corrections(now, before, start)
   return list
 end
 
--- Returns the entries of a span as they stand, what all accounts held before it, and the books that say so: closed days
--- as they were closed, and what came to light later on the first open day. Of what lies before the span it needs the
--- books of one revision: with its corrections a period holds what the next one takes as closed.
+-- Returns the entries of a span, the balances before, the books, and their revision. Closed days stand as closed; later
+-- news are corrections on the first open day, so the books of one revision suffice for the time before the span.
 local function composed(books, rev, from, to)
   local periods = books.store:rows("SELECT ends, rev FROM purser_books_period WHERE account = $1 AND rev <= $2 "
     .. "AND ends >= $3 ORDER BY ends", books.account, rev, from)
@@ -83,7 +82,7 @@ end
 
 local function is_asset(account) return account:find "^Assets:" ~= nil end
 
--- Balances of accounts, in order: a list of { account, asset, amount }.
+-- Returns balances as a list of { account, asset, amount }, in order.
 local function legs_of(balances, keep)
   local legs = {}
   for _, key in ipairs(names_of(balances)) do
@@ -93,7 +92,7 @@ local function legs_of(balances, keep)
   return legs
 end
 
--- Returns the entry that a span begins with: what the accounts held, against the opening account.
+-- Returns the entry that brings balances forward, against the opening account.
 local function opening_of(balances, chart, from)
   local against = {}
   local legs = legs_of(balances, function(account, amount) return is_asset(account) and not amount:is_zero() end)
@@ -104,7 +103,7 @@ local function opening_of(balances, chart, from)
   return { time = from, rid = "", text = "brought forward", legs = legs }
 end
 
--- Returns the accounts for which no balance was ever read, of those that hold something or moved.
+-- Returns the accounts without any balance reading, of those in use.
 local function unread(now, closing)
   local list, read = {}, {}
   for owner in pairs(now.readings) do
@@ -117,12 +116,12 @@ local function unread(now, closing)
   return list
 end
 
--- Returns what could not be read of a span, and the time behind which nobody read it to its end, on an earlier day.
+-- Returns the gaps of a span; and from when on nobody read the span, if from an earlier day.
 local function gaps_of(books, rev, from, to)
   local gaps, ahead = {}, nil
-  for _, gap in ipairs(books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
-    .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
-    .. "ORDER BY list <> $6, owner, list, starts", books.account, rev, rev, to, from, schema.EVERY)) do
+  for _, gap in ipairs(books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE "
+    .. "account = $1 AND rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' "
+    .. "OR ends > $5) ORDER BY list <> $6, owner, list, starts", books.account, rev, rev, to, from, schema.EVERY)) do
     local is_ahead = gap.list == schema.EVERY and gap.ends == "" and gap.starts > from
     if not is_ahead then gaps[#gaps + 1] = gap
     elseif M.date(gap.starts) < M.date(to) then ahead = gap.starts end
@@ -135,7 +134,7 @@ local function gaps_of(books, rev, from, to)
   return gaps, ahead
 end
 
--- Returns what is open of the records that existed by the end of the span.
+-- Returns the open records from before the end of the span.
 local function open_of(now, to)
   local open, shown = {}, {}
   for _, record in ipairs(now.records) do -- a rebate, for one, has another's id there
@@ -165,11 +164,7 @@ local function open_of(now, to)
   return open
 end
 
---- Returns the statement of a span, `from` and `to` as the tables keep times: `from` counts, `to` does not.
----@param books purser.Books
----@param from string
----@param to string
----@param rev string
+--- Returns the statement of a span of time texts: `from` counts, `to` does not.
 function M.statement(books, from, to, rev)
   local entries, balances, now, effective = composed(books, rev, from, to)
   local gaps, ahead = gaps_of(books, effective, from, to)
@@ -192,7 +187,8 @@ function M.statement(books, from, to, rev)
   for _, key in ipairs(names_of(lowest)) do negative[#negative + 1] = lowest[key] end
   return { account = books.account, from = from, to = to, rev = effective, entries = entries, closing = closing,
     all = legs_of(balances, function() return true end), open = open_of(now, to), unexplained = lines,
-    gaps = gaps, ahead = ahead, unread = unread(now, closing), checks = now.checks, negative = negative, assumed = assumed }
+    gaps = gaps, ahead = ahead, unread = unread(now, closing), checks = now.checks, negative = negative,
+    assumed = assumed }
 end
 
 return M

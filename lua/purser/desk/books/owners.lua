@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Whose books they are: the parent, its sub-accounts, and what others call them.
+-- The owners of books: the parent, its sub-accounts, and other names of each.
 
 local names_of = require "purser.client.util.names_of"
 local record = require "purser.desk.books.record"
@@ -8,8 +8,8 @@ local sync = require "purser.desk.books.sync"
 
 local M = {}
 
---- Returns the asset that a coin of a history is: live ones carry their network, as USDT-TRX. What the service lists as
---- a coin stays whole. Raises the error of a call that fails.
+--- Returns the asset of a coin: live histories add a network, as USDT-TRX, to coins of the service's list. Raises the
+--- error of a call.
 function M.asset_of(self, coin)
   local name = tostring(coin)
   if not name:find("-", 1, true) then return name end
@@ -22,13 +22,13 @@ function M.asset_of(self, coin)
   return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
 end
 
--- Returns the sub-accounts of which the service told last, by the newest list or an earlier one.
+-- Returns the sub-accounts of the newest list that was read.
 local function known_subs(self)
   return self.store:rows("SELECT sid, client_id FROM purser_books_sub_account WHERE account = $1 AND "
     .. "missing_since = '' ORDER BY sid", self.account)
 end
 
---- Returns the owners there are; what cannot be listed is a problem of the run.
+--- Returns the owners. An unread list is a problem of the run.
 function M.list(self)
   local owners, by_name = { self.main }, {}
   local list = sources.sub_accounts(self)
@@ -48,7 +48,7 @@ function M.list(self)
   return owners
 end
 
--- Returns the payments of the journal that have no known end.
+-- Returns the journal's payments without a known end.
 local function open_payments(journal)
   local open = {}
   for _, state in ipairs { "open", "unknown", "undecided" } do
@@ -59,8 +59,8 @@ local function open_payments(journal)
   return open
 end
 
---- Takes from the journal which payments have no known end, and what was called since it was asked last: whose books
---- the calls change is read soon, and transfers between two sub-accounts are looked for.
+--- Takes from the journal the payments without a known end, and the calls since the last look: their owners are due
+--- soon, and their pairs of sub-accounts are looked for.
 function M.note_calls(self, now)
   if not self.journal then return end
   self.identities[self.main.client:account()] = "Main"
@@ -86,7 +86,7 @@ function M.note_calls(self, now)
   end
 end
 
---- Tells whether an owner is due, and takes it: another run that asks meanwhile finds it taken.
+--- Tells whether an owner is due, and takes the owner: another run finds the owner taken.
 function M.take_due(self, owner, now)
   local _, changed = self.store:rows("UPDATE purser_books_owner SET due = $1 WHERE account = $2 AND owner = $3 "
     .. "AND due <= $4", record.time_text(now + self.every), self.account, owner.name, record.time_text(now))

@@ -1,19 +1,19 @@
 -- SPDX-License-Identifier: MIT
--- Double entry: where the money of a record stands in each of its states. A change of state is the difference of two
--- such positions, so whatever a record goes through, its postings sum to zero.
+-- Double entry: the place of a record's money in each state. A change of state is the difference of two positions, so
+-- postings always sum to zero.
 
 local decimal = require "purser.decimal"
 local record = require "purser.desk.books.record"
 
 local M = {}
 
--- Returns a name as a part of an account: letters, digits and the hyphen of "Sub-"; any other byte is -XX.
+-- Returns a name as a part of an account: letters, digits and the hyphen of "Sub-"; another byte is -XX.
 local function part_of(name)
   local front, rest = name:match "^(Sub%-)(.*)$"
   return (front or "") .. (rest or name):gsub("[^A-Za-z0-9]", function(byte) return ("-%02X"):format(byte:byte()) end)
 end
 
---- Returns the names of an account's accounts, made once each.
+--- Returns the names of an account's accounts.
 function M.chart(account)
   local chart, owners = {}, {}
   function chart.owner(owner, place)
@@ -31,8 +31,7 @@ function M.chart(account)
   return chart
 end
 
--- Each position is a list of legs { account, asset, amount }, one an account and asset; amounts are texts, as in rows.
--- facts: `inside`, `transit`.
+-- A position is a list of legs { account, asset, amount as text }, one an account and asset. fact: `inside`, `transit`.
 local positions = {}
 
 local function negative(amount)
@@ -56,7 +55,7 @@ function positions.withdrawal(row, class, facts, chart)
 end
 
 function positions.transfer(row, class, _, chart)
-  -- no operation shows a futures balance, so nothing of one is held against Leaving
+  -- no operation shows a futures balance, so Leaving holds none of its money
   if class == "void" or class == "pending" and row.from_place ~= "Spot" then return {} end
   return { { chart.owner(row.from_owner, row.from_place), row.asset, negative(row.amount) },
     { class == "pending" and chart.owner(row.from_owner, "Leaving") or chart.owner(row.to_owner, row.to_place),
@@ -65,7 +64,7 @@ end
 
 function positions.internal_transfer(row, class, _, chart)
   local is_pending = class == "pending"
-  -- money that waits stands with its sender, or outside
+  -- waiting money stands with its sender, or outside
   if class == "void" or row.from_owner == row.to_owner or is_pending and row.from_owner == "" then return {} end
   local function side(owner, place) return owner == "" and chart.outside or chart.owner(owner, place) end
   return { { side(row.from_owner, "Spot"), row.asset, negative(row.amount) },
@@ -85,10 +84,10 @@ function positions.rebate(row, class, _, chart)
   return { { chart.rebates, row.asset, row.amount }, { chart.income, row.asset, negative(row.amount) } }
 end
 
--- Its record will move the money.
+-- The record of a call moves the money.
 function positions.call() return {} end
 
---- Tells whether a kind of record stands in a statement.
+--- Tells whether records of a kind stand in statements.
 function M.moves(entity) return positions[entity] ~= nil end
 
 local words = {
@@ -101,10 +100,10 @@ local words = {
     void = "internal transfer given back" },
   conversion = { done = "conversion" }, rebate = { done = "rebate" } }
 
---- Returns the class by which money stands: one that is out of sight stands where it stood.
+--- Returns the class by which money stands. Money out of sight stays where it stood.
 function M.class_of(row) return row.said or (row.class == "lost_sight" and record.class(row) or row.class) end
 
--- Returns the leg of a position on the account and asset of another.
+-- Returns the leg of a position with the account and asset of another leg.
 local function leg_like(legs, other)
   for _, leg in ipairs(legs) do
     if leg[1] == other[1] and leg[2] == other[2] then return leg end
@@ -116,7 +115,7 @@ local function by_account(a, b)
   return a[2] < b[2]
 end
 
--- Returns the legs that lead from one position to the next, in the order of the accounts' names.
+-- Returns the legs from one position to the next, by account.
 local function difference(old, new)
   local legs = {}
   for _, leg in ipairs(new) do
@@ -139,7 +138,7 @@ local function position_of(row, facts, chart)
   return class == "unreadable" and {} or positions[row.entity](row, class, facts, chart)
 end
 
---- Returns the entries of one record's versions, oldest first: { time, rid, text, is_pending, row, legs, fact }.
+--- Returns the entries of a record's versions, oldest first: { time, rid, text, is_pending, row, legs, fact }.
 function M.entries(versions, facts, chart)
   local entries, position, time = {}, {}, ""
   for _, row in ipairs(versions) do

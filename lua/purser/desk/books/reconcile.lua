@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Holds the books against the balances: at each quiet reading, what stands in Spot and Leaving is free plus locked, to
--- the last digit. What is left over becomes a line with a name.
+-- Compares the books with balances: at each quiet reading Spot and Leaving are free plus locked, to the last digit. A
+-- difference becomes a line with a name.
 
 local decimal = require "purser.decimal"
 local postings = require "purser.desk.books.postings"
@@ -11,8 +11,7 @@ local M = {}
 local DAY = 86400000
 local ZERO = decimal(0)
 
--- Returns the number of the first reading for which a test of it and an entry holds; one more than there are, where it
--- never does.
+-- Returns the number of the first reading that passes a test with an entry; the next number after all for none.
 local function first_reading(readings, holds, entry)
   local low, high = 1, #readings + 1
   while low < high do
@@ -25,9 +24,9 @@ end
 local function knows(reading, entry) return entry.row.rev <= reading.rev and entry.row.seen <= reading.at end
 local function began_after(reading, entry) return entry.time < reading.began end
 
--- Sums what moved on the owners' spot accounts by owner, reading and asset: a leg belongs to the first reading that
--- knew it. One of a record that showed up late belongs to the reading whose balance moved by its amount; where none
--- did, to that of its own time. `each(owner, number, leg, entry)` is told of each.
+-- Sums the moves of spot accounts by owner, reading and asset. A leg belongs to the first reading that knew its record;
+-- a leg of a late record to the reading whose balance moved by its amount, else to the reading of its own time. `each`
+-- gets (owner, number, leg, entry).
 local function moved(entries, readings, chart, each)
   local owner_of, sums, late, least, rid = {}, {}, {}, {}, nil
   for owner in pairs(readings) do
@@ -68,9 +67,8 @@ local function moved(entries, readings, chart, each)
   return sums
 end
 
---- Finds out of withdrawals whose fee stands nowhere known whether the balances show it: between two quiet readings,
---- nothing went beyond their amounts, or just the sum of their fees. Sets `measured` (inside or not) of their facts.
---- A difference between is no measure: something else moved.
+--- Measures fees that nothing shows: between two quiet readings, nothing went beyond the amounts, or just the fees'
+--- sum. Sets `measured` (inside or not) of facts. Any other difference is no measure.
 function M.measure_fees(entries, readings, chart)
   local groups = {}
   local sums = moved(entries, readings, chart, function(owner, number, leg, entry)
@@ -92,8 +90,8 @@ function M.measure_fees(entries, readings, chart)
   end
 end
 
--- Returns an entry that no record is behind: `account` against what an owner holds. An opening stands before the
--- records of its time, a difference behind them.
+-- Returns an entry without a record: `account` against an owner's holdings. An opening stands before the records of its
+-- time, a difference behind.
 local function line_of(time, text, owner, asset, amount, chart, account)
   local spot = chart.owner(owner, "Spot")
   return { time = time, rid = (account == chart.opening and "!" or "~") .. spot .. " " .. asset, text = text,
@@ -101,7 +99,7 @@ local function line_of(time, text, owner, asset, amount, chart, account)
     legs = { { account, asset, tostring(-amount) }, { spot, asset, tostring(amount) } } }
 end
 
--- Adds the lines of one owner: the opening, and a day's difference at its last quiet reading.
+-- Adds an owner's lines: the opening, and each day's difference at the last quiet reading.
 local function owner_lines(owner, readings, sums, first, chart, lines, checks)
   local running, days = {}, {}
   for number, reading in ipairs(readings) do
@@ -132,8 +130,8 @@ local function owner_lines(owner, readings, sums, first, chart, lines, checks)
   end
 end
 
---- Returns the lines that make the books equal to each day's last quiet reading, and when each account last added up,
---- by account and asset.
+--- Returns the lines that make the books equal to each day's last quiet reading; and by account and asset the time of
+--- the last equality.
 function M.lines(entries, readings, chart)
   local sums, lines, checks, first = moved(entries, readings, chart), {}, {}, nil
   for _, entry in ipairs(entries) do

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Records of the service as rows of the books: the same columns for each kind, an id that is the same in every run, and
--- a class for each state.
+-- Records of the service as rows of the books: the same columns for each kind, an id that never changes, and a class
+-- for each state.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -16,7 +16,7 @@ local M = {}
 --- Returns a time as the tables keep it.
 function M.time_text(ms) return ("%013d"):format(ms) end
 
--- Returns a copy of a value in which an empty table is an object.
+-- Copies a value, with empty tables as objects.
 local function marked(value)
   if type(value) ~= "table" or value == json.null then return value end
   local copy = {}
@@ -26,7 +26,7 @@ end
 
 local layouts = {} -- by kind: the names of all members that its values had so far, and what writes them in order
 
--- Returns the JSON of a value that holds no other; nil for one that does, or whose names no layout takes.
+-- Returns the JSON of a flat value; nil for any other, and for names that no layout takes.
 local function flat(value, kind)
   local known = layouts[kind] or { names = {} }
   local names = known.names
@@ -43,12 +43,12 @@ local function flat(value, kind)
   return went and text or nil
 end
 
---- Returns the JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.
+--- Returns the JSON of a value, the same for equal values. Values of one `kind` mostly have the same members.
 function M.json(value, kind)
   return kind and flat(value, kind) or json.encode(marked(value))
 end
 
--- Returns an amount without zeros at its end, also where it came with an exponent; "" for what is no number.
+-- Returns an amount without exponent and zeros at the end; "" for no number.
 function M.amount(value)
   local text = tostring(value == nil and "" or value)
   if #text < 100 and (text:find "^[1-9]%d*$" or text:find "^%d%.%d*[1-9]$" or text:find "^[1-9]%d*%.%d*[1-9]$") then
@@ -60,7 +60,7 @@ end
 
 local function text_of(value) return value == nil and "" or tostring(value) end
 
--- Returns a copy of a record without zero bytes, which neither database keeps.
+-- Copies a record without zero bytes, which no database keeps.
 local function without_zeros(value)
   if type(value) == "string" then return (value:gsub("%z", "\\0")) end
   if type(value) ~= "table" then return value end
@@ -69,8 +69,8 @@ local function without_zeros(value)
   return copy
 end
 
--- Returns a time as the tables keep it, "" for none. A record has epoch milliseconds, a date and time, or a day (a
--- rebate: yyyymmdd).
+-- Returns a time as the tables keep it, "" for none. Records have epoch milliseconds, a date and time, or a day (also
+-- yyyymmdd).
 local function time_of(value)
   if type(value) == "number" then return M.time_text(value) end
   local text = text_of(value)
@@ -79,7 +79,7 @@ local function time_of(value)
   return ms and M.time_text(ms) or ""
 end
 
--- Returns the number of a state as text, whichever way it is shown.
+-- Returns the number of a state as text.
 local function state_of(kind, status)
   local number = status ~= nil and states.number(kind, status)
   return number and ("%d"):format(number) or text_of(status)
@@ -87,7 +87,7 @@ end
 
 local PREFIXED = 12 -- a memo is shorter than what stands behind the prefix of a chain
 
--- Returns an address, and its memo where it stands behind it.
+-- Returns an address and its memo, which may stand behind the address.
 local function address_of(record)
   local address, memo = text_of(record.address), text_of(record.memo)
   if memo == "" then memo = text_of(record.addressTag) end
@@ -99,18 +99,17 @@ local function address_of(record)
   return address, memo
 end
 
--- A column that a record says nothing of is empty.
+-- Missing columns are empty.
 local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }
 
--- The members of a record that no state changes: its content where the service shows no id. The time is that by which
--- its list is asked for.
+-- The identity of records without an id: members that no state changes. The time is that of the list's span.
 local contents = { deposit = "time asset amount", withdrawal = "time asset amount address",
   transfer = "time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
   internal_transfer = "time asset amount batch address", conversion = "time asset amount",
   address = "from_owner to_owner asset network address memo", status = "to_owner" }
--- An id of the service is the identity. Two lists of transfers count apart; an id of a conversion may be of its parts.
+-- The identity of records with an id, beside the id. Each side lists a transfer; parts of a conversion may share an id.
 local ids = { transfer = "sid from_owner from_place to_owner to_place", conversion = "sid asset" }
 local ID = { "sid" }
 for _, identities in ipairs { contents, ids } do
@@ -120,14 +119,13 @@ for _, identities in ipairs { contents, ids } do
   end
 end
 
--- Returns the place of a deposit and its transaction as values: `0x`, `:0` and capitals are spelling, as the name of a
--- network is. Deposits that are equal but for these are counted.
+-- Returns a deposit's place and transaction without differences of spelling (`0x`, `:0`, capitals).
 local function values_of(row)
   local address, tx = row.address:gsub("^%a+:", ""):lower(), row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
   return address .. "\30" .. row.memo, tx
 end
 
---- Returns two texts by which shapes of one deposit are alike: by its transaction, or nil; and without one.
+--- Returns two texts of likeness for a deposit: with its transaction (or nil), and without.
 function M.likeness(row)
   local place, tx = values_of(row)
   place = row.asset .. "\30" .. place .. "\30"
@@ -138,8 +136,8 @@ local function names_of_identity(row)
   return row.sid ~= "" and (ids[row.entity] or ID) or contents[row.entity] or ID
 end
 
--- Each shape makes a row of a record; of a conversion, of each part.
--- context: owner, asset (names a coin), is_own (names an owner), from and to (owners).
+-- Each shape makes a row of a record, or of a part of a conversion. context: owner, asset (names a coin), is_own (names
+-- an owner), from and to (owners).
 local shapes = {}
 
 function shapes.deposit(record, context)
@@ -169,7 +167,7 @@ function shapes.transfer(record, context)
     to_owner = context.to, to_place = places[record.toAccountType] or text_of(record.toAccountType) }
 end
 
--- batch and address are what the service calls payer and payee.
+-- batch and address: the service's payer and payee.
 function shapes.internal_transfer(record, context)
   return { sid = text_of(record.tranId), time = time_of(record.timestamp), state = text_of(record.status):upper(),
     asset = text_of(record.asset), amount = M.amount(record.amount), batch = text_of(record.fromAccount),
@@ -177,10 +175,10 @@ function shapes.internal_transfer(record, context)
     to_owner = context.is_own(record.toAccount), to_place = "Spot" }
 end
 
--- The platform's token, which no conversion names.
+-- The platform's token; conversions do not name the token.
 local TOKEN = "MX"
 
--- `convert` is before or after the fee, which the total shows.
+-- The total shows whether `convert` is before or after the fee.
 function shapes.conversion(record, _, part)
   local sum = decimal(0)
   for _, one in ipairs(record.convertDetails) do sum = sum + (decimal(M.amount(one.convert)) or 0) end
@@ -214,7 +212,7 @@ end
 
 function shapes.status(record, context) return { state = text_of(record.status), to_owner = context.to } end
 
--- A call is an entry of the journal; batch is its operation.
+-- A call is an entry of the journal; batch is the operation.
 function shapes.call(entry, context)
   local intent = entry.intent
   local params = intent.params
@@ -224,7 +222,7 @@ function shapes.call(entry, context)
     client_id = text_of(params.withdrawOrderId or params.clientTranId), from_owner = context.is_own(intent.account) }
 end
 
--- They show what is so now, and no payment.
+-- Kinds that show a state of now, and no payment.
 local of_states = { sub_account = true, api_key = true, address = true, status = true, call = true }
 
 local classes = {
@@ -233,7 +231,7 @@ local classes = {
   other = { SUCCESS = "done", FAILED = "void" } }
 local for_credit = { credit = "done", refused = "void" }
 
---- Tells whether records of a kind are payments, and not what is so now.
+--- Tells whether records of a kind are payments.
 function M.is_payment(entity) return not of_states[entity] end
 
 --- Returns the class of a row's state.
@@ -245,10 +243,10 @@ function M.class(row)
     or entity == "deposit" and for_credit[states.credit(row.state)] or "pending"
 end
 
---- Tells whether nothing is expected to come after a class.
+--- Tells whether a class is the last one.
 function M.is_final(class) return class == "done" or class == "void" end
 
--- A state changes this of a record: equal records are told apart by nothing else.
+-- Columns that a change of state changes. Nothing else distinguishes equal records.
 local CHANGING = { "state", "tx", "fee", "amount", "network", "address", "asset", "memo", "got" }
 
 local parts = {} -- of one text at a time
@@ -258,20 +256,16 @@ local function join(row, names)
   return table.concat(parts, "\30", 1, #names)
 end
 
---- Returns the text of what may change about a row.
+--- Returns the changing columns as a text.
 function M.signature(row) return join(row, CHANGING) end
 
---- Returns the id of a record: its account, its kind, its identity, and which of several equal ones it is.
+--- Returns the id of a record by account, kind, identity, and its number among equal records.
 function M.rid(row, twin)
   local text = row.account .. "\30" .. row.entity .. "\30" .. row.identity
   return digest.of(twin == 1 and text or text .. "\30" .. ("%d"):format(twin))
 end
 
 --- Adds the rows of one record of the service to a list, without id, revision and class.
----@param list table[]
----@param entity string
----@param record table
----@param context table
 function M.add(list, entity, record, context)
   local raw = M.json(record, entity)
   if raw:find("\\u0000", 1, true) then record = without_zeros(record) end

@@ -1,42 +1,41 @@
 -- SPDX-License-Identifier: MIT
--- The tables of the books. Every column is text: times are 13 digits of epoch milliseconds and revisions 12 digits, so
--- that their order as text is their order; amounts are decimals without zeros at the end. PostgreSQL adds columns of
--- the type numeric for queries by hand; nothing here reads them.
+-- The tables of the books. Every column is text that sorts by value: times of 13 digits (epoch ms), revisions of 12.
+-- Amounts are decimals without zeros at the end. PostgreSQL has numeric columns for queries by hand.
 
 local outbox = require "purser.client.transport.outbox"
 
 local M = { version = "3" }
 
---- The columns of a record that a change of it keeps.
--- sid: the service's id; twin: which of several equal records, from 1; n: how often it changed, from 1
--- time: the record's own; booked: since when its state counts; seen: when it was seen so
--- rev, first_rev: the transaction of the last change, and of the first
+--- The columns of a record.
+-- sid: the service's id; twin: the number among equal records, from 1; n: the number of the change, from 1
+-- time: the record's own; booked: since when the state counts; seen: when the state was seen
+-- rev, first_rev: the revision of the last change, and of the first
 -- class: pending, sent, early, done, void, lost_sight, unreadable
--- got, got_asset: what a conversion brought, after its fee
--- missing_since: since when a whole reading does not show it; '' while it does
+-- got, got_asset: the yield of a conversion, after its fee
+-- missing_since: since when whole readings lack the record, else ''
 M.columns = { "rid", "account", "owner", "entity", "sid", "twin", "n", "time", "booked", "seen", "rev", "first_rev",
   "state", "class", "asset", "amount", "fee", "fee_asset", "got", "got_asset", "from_owner", "from_place", "to_owner",
   "to_place", "network", "address", "memo", "tx", "client_id", "batch", "source", "missing_since", "raw" }
 
---- One table holds every kind of record, and each kind has a view of its own.
+--- Every kind of record stands in one table, and has a view.
 M.entities = { "deposit", "withdrawal", "transfer", "internal_transfer", "conversion", "rebate", "sub_account",
   "api_key", "address", "status", "call" }
 
---- The list of a gap in which nothing was read at all.
+--- The list of a gap without any reading.
 M.EVERY, M.UNREAD = "every list", "nobody read this span"
 
---- The condition of a record that may still change.
+--- The condition of a record that may change.
 M.OPEN = "class IN ('pending', 'sent', 'early')"
 
--- Name, columns, and how many of these are the key.
+-- Name, columns, and the number of columns of the key.
 local tables = {
   { "meta", "name value", 1 },
   { "record", table.concat(M.columns, " "), 1 },
   { "change", "rid n rev body raw", 2 }, -- what a record was before: body has the columns that were other, as JSON
   { "source", "account owner list read_to read_from", 3 }, -- from when and how far a list of an owner was read
   { "owner", "account owner due every hot_until", 2 }, -- when it is due, and how often it is read
-  -- what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one. Of EVERY list: what
-  -- lies before the books, and what lies behind the last day that was read
+  -- what could not be read, from when to when ('' for now); closed_rev '' for an open gap. A gap of EVERY list lies
+  -- before the books, or behind the last day that was read
   { "gap", "account owner list starts rev ends why closed_rev", 5 },
   { "reading", "account owner at rev began body", 4 }, -- a quiet balance as JSON; nothing moved between began and at
   { "word", "account rev verb rid at value", 4 }, -- what a person said: settle, match, outside
@@ -73,7 +72,7 @@ local LOCK = 7254201 -- of PostgreSQL's advisory locks: one program at a time ma
 
 M.NONE = "there are none yet, and a sync makes them"
 
---- Makes the tables where they are missing and may be made. Returns true; or nil and a message.
+--- Makes missing tables, if allowed. Returns true; or nil and a message.
 function M.make(db, may_make)
   local is_server = db.name == "postgresql"
   local find = is_server and "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() "

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The lists that an owner's records come from: whose key reads each, how far it reaches back, and how far behind the
--- newest record it is read again.
+-- The lists of an owner's records: the key that reads each list, its reach, and the span that is read again.
 
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
@@ -13,11 +12,9 @@ local WEEK = math.floor(6.9 * DAY) -- in one request, whatever the service takes
 M.HOUR, M.DAY, M.WEEK = HOUR, DAY, WEEK
 
 --- Returns the name of an owner in the books: "" is the parent.
----@param sub string
----@return string
 function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
 
--- Returns the lists that an owner's own key shows.
+-- Returns the lists of an owner's own key.
 local function own_lists(owner, coins)
   local lists = {
     { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = WEEK,
@@ -46,14 +43,14 @@ local function own_lists(owner, coins)
   return lists
 end
 
--- Returns a list without records that can be read while a sub-account's own key is at hand.
+-- Returns a list without records that fails without a sub-account's own key.
 local function key_list(owner)
   return { list = "key", is_state = true, every = owner.client and DAY, records = function()
     return owner.client and {} or error(errors.config "its own key is not at hand", 0)
   end }
 end
 
--- Adds the lists of transfers between two accounts of a parent; "" names the parent itself.
+-- Adds the lists of transfers between two accounts; "" is the parent.
 local function family_lists(lists, books, from, to)
   for _, from_place in ipairs { "SPOT", "FUTURES" } do
     for _, to_place in ipairs { "SPOT", "FUTURES" } do
@@ -72,8 +69,8 @@ function M.sub_accounts(books)
     instead = not books.group and "sub_account.list_sub_accounts" or nil }
 end
 
---- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, from, to }. One with
---- `is_state` shows what is so now, the others what happened, by time. `every`: it is asked no more often.
+--- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, from, to }. A list with
+--- `is_state` shows the state of now. `every` bounds how often a list is asked for.
 function M.of(books, owner)
   local lists = owner.client and own_lists(owner, books.address_coins) or {}
   if owner.is_main and books.group == "broker" then

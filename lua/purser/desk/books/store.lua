@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The books in a database: rows that are compared with what a list shows, and changed in one transaction with how far
--- the list was read. A revision is one number, raised under a lock, so that it follows the commits.
+-- The books in a database. Rows are compared with a list, and changed in one transaction with the list's progress.
+-- A revision is a number that follows the commits, raised under a lock.
 
 local core = require "purser.core"
 local database = require "purser.client.util.database"
@@ -34,8 +34,7 @@ local function fail(message)
   error(errors.new { kind = "workflow", outcome = "not_sent", message = "the books: " .. tostring(message) }, 0)
 end
 
---- Runs `fn(tx, rev)` in one transaction that no other writer of the books shares; `rev()` is its revision, which is
---- raised when it is first asked for. Raises a purser.Error when it fails.
+--- Runs `fn(tx, rev)` in a transaction without another writer; `rev()` raises the revision once. Raises a purser.Error.
 function Store:write(fn)
   local is_server = self.db.name == "postgresql"
   local ok, message = self.db:transaction(function(tx)
@@ -54,7 +53,7 @@ function Store:write(fn)
   if not ok then fail(message) end
 end
 
---- Returns the rows of a statement, and how many it changed; raises a purser.Error when it fails.
+--- Returns the rows of a statement, and how many rows changed. Raises a purser.Error.
 function Store:rows(sql, ...)
   local rows, changed = self.db:rows(sql, ...)
   if not rows then fail(changed) end
@@ -70,8 +69,8 @@ end
 --- Returns the newest revision.
 function Store:rev() return self:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'")[1].value end
 
--- Adds the event of a row's newest state for each receiver, with what was before, and the service's record as it came.
--- The id of a payment's event is what became of the payment, so that no other look at a payment makes a second id.
+-- Adds the event of a row's newest state for each receiver. A payment's event has the payment's class in its id, so a
+-- second look makes no second id.
 local function deliver(self, tx, row, before)
   if not self.has_receivers then return end
   local shown = {}
@@ -87,14 +86,14 @@ end
 
 local values = {} -- of one statement at a time
 
--- Returns the columns of a row from the `first` on, and what comes behind them.
+-- Returns the columns of a row from `first` on, and `last` behind.
 local function values_of(row, first, last)
   for i = first, #columns do values[i - first + 1] = row[columns[i]] end
   values[#columns - first + 2] = last
   return unpack(values, 1, #columns - first + (last and 2 or 1))
 end
 
--- Adds a row that the books do not have.
+-- Adds a new row.
 local function insert(self, tx, row, batch, rev)
   row.n, row.seen, row.rev, row.first_rev = "1", batch.asked_at, rev(), rev()
   row.booked = row.class ~= "pending" and row.updated or row.time
@@ -104,7 +103,7 @@ local function insert(self, tx, row, batch, rev)
   batch.is_open = batch.is_open or not record.is_final(row.class)
 end
 
--- Keeps what a row was, and puts the members of `new` in its place.
+-- Keeps a row as a change, and writes the members of `new`.
 local function replace(self, tx, rid, new, batch, rev)
   local old, row, was = tx:rows("SELECT * FROM purser_books_record WHERE rid = $1", rid)[1], {}, {}
   for _, name in ipairs(columns) do row[name] = new[name] or old[name] end
@@ -119,7 +118,7 @@ local function replace(self, tx, rid, new, batch, rev)
   batch.changes = batch.changes + 1
 end
 
---- Says of the open records of a list from before a time that they are out of sight.
+--- Marks open records of a list from before a time as out of sight.
 function Store:lose(tx, batch, before, rev)
   for _, row in ipairs(tx:rows("SELECT rid FROM purser_books_record WHERE source = $1 AND " .. schema.OPEN
     .. " AND time < $2 ORDER BY rid", batch.source, before)) do
@@ -132,8 +131,8 @@ local asked = {}
 for i = 1, ASKED do asked[i] = "$" .. i end
 local BY_IDS = ("%srid IN (%s)"):format(LIGHT, table.concat(asked, ", "))
 
--- Returns what the books know: the rows of this list and time, and a function that finds one by its id. Every row that
--- is shown is looked for by its id, wherever its time lies, and its twin where it has no id of the service.
+-- Returns the known rows of a list and span, and a function that finds a row by id. Each shown row is looked up by id,
+-- whatever its time; a row without an id of the service also as a twin.
 local function known_of(tx, batch)
   local known, from_list, ids = {}, {}, {}
   for _, row in ipairs(batch.from and tx:rows(LIGHT .. "source = $1 AND time >= $2 AND time <= $3", batch.source,
@@ -157,7 +156,7 @@ local function known_of(tx, batch)
   end
 end
 
--- Returns the rows of a list by what no state changes. Rows with an id are one record, however often the list shows it.
+-- Groups rows by identity. A list may show one id several times.
 local function groups_of(rows)
   local groups, by_identity = {}, {}
   for _, row in ipairs(rows) do
@@ -173,7 +172,7 @@ end
 
 local function is_lower(source) return source:find "|broker_deposits$" ~= nil end
 
--- Adds what a second source knows: payer and payee each know one side, and a broker's list names no owner.
+-- Adds what only the other source knows: payer, payee, or a deposit's owner.
 local function merge(old, row)
   for _, name in ipairs { "owner", "from_owner", "to_owner" } do
     if row[name] == "" then row[name] = old[name] end
@@ -204,7 +203,7 @@ end
 
 local function by_signature(a, b) return record.signature(a) < record.signature(b) end
 
--- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
+-- Compares the shown rows of one identity with the known rows: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
   local row = group[1]
   row.twin = "1"
@@ -237,8 +236,8 @@ local function compare(self, tx, group, find, batch, rev)
   end
 end
 
--- Adds the rows that no identity knows. A deposit that a whole reading does not show any more is such a row, where both
--- are each other's only one: the transaction is the same, or was blank before and all else is the same.
+-- Adds the rows of no known identity. A vanished deposit is such a row if each is the other's only match, by
+-- transaction, or by all else where no transaction was shown before.
 local function add_left(self, tx, from_list, batch, rev)
   local gone, count = {}, {}
   for _, old in ipairs(from_list) do
@@ -262,7 +261,7 @@ local function add_left(self, tx, from_list, batch, rev)
   end)
 end
 
--- Marks what a whole reading does not show. An open record that two of them lack, an hour apart, is out of sight.
+-- Marks what a whole reading lacks. An open record that two readings lack, an hour apart, is out of sight.
 local function mark_missing(self, tx, from_list, batch, rev)
   table.sort(from_list, function(a, b) return a.rid < b.rid end)
   for _, row in ipairs(from_list) do
@@ -276,8 +275,8 @@ local function mark_missing(self, tx, from_list, batch, rev)
   end
 end
 
---- Takes what a list showed of a span into the books: { rows, source, asked_at, from, to }, times as text. Without a
---- span nothing counts as missing. Adds `changes` and `is_open` to the batch.
+--- Takes a list's rows of a span into the books: { rows, source, asked_at, from, to }, times as text. Without a span
+--- nothing is missing. Sets `changes` and `is_open` of the batch.
 function Store:apply(tx, batch, rev)
   batch.changes, batch.left = 0, {}
   local from_list, find = known_of(tx, batch)
@@ -286,7 +285,7 @@ function Store:apply(tx, batch, rev)
   mark_missing(self, tx, from_list, batch, rev)
 end
 
---- Returns an iterator over an account's records in the order of their times; those of one kind, unless it is "".
+--- Iterates over an account's records by time; entity "" is any kind.
 function Store:each(account, entity)
   local rows, at, last = {}, 0, { time = "", rid = "" }
   local sql = "SELECT * FROM purser_books_record WHERE account = $1 AND (time, rid) > ($2, $3) AND ($4 = '' OR "
@@ -301,8 +300,8 @@ function Store:each(account, entity)
   end
 end
 
---- Opens the books: { sqlite = path } or { postgresql = {...} }; who has no `client` to read with finds them or none.
---- Returns nil and a message when it cannot.
+--- Opens the books: { sqlite = path } or { postgresql = {...} }. Without a `client` missing books are not made.
+--- Returns nil and a message on failure.
 function M.open(options)
   local is_missing = options.sqlite and not options.client and select(3, core.file_mode(options.sqlite)) == true
   if is_missing then return nil, schema.NONE end

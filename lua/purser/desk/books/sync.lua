@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Reads what is due: each list from where it was read to, what may still change once more, and a balance before and
--- after. Rows and how far a list was read are one transaction, so a run that was killed is continued by the next.
+-- Reads what is due: each list from where its last reading ended, records that may change, and a balance before and
+-- after. One transaction keeps rows and the end of a reading, so a killed run goes on.
 
 local record = require "purser.desk.books.record"
 local schema = require "purser.desk.books.schema"
@@ -9,18 +9,16 @@ local sources = require "purser.desk.books.sources"
 local M = {}
 
 local HOUR, DAY, WEEK = sources.HOUR, sources.DAY, sources.WEEK
-local MARGIN = 5 * 60000        -- of a reach: time goes on while lists are read
-local DEEP = 3 * HOUR           -- in each such part of a day more than the newest is read again, once
-local LONGEST = 6 * HOUR        -- between two readings of an owner of whom nothing is new
-local ROUNDS = 3                -- so often a list is read again because the balance moved meanwhile
-local BATCH = 4000              -- rows that are written at once, if they are not of more than a week
-local PATIENCE = 3              -- lists in a row without a connection; then the service is not asked again in this run
+local MARGIN = 5 * 60000        -- of a reach, for the time of reading
+local DEEP = 3 * HOUR           -- between two readings of more than the newest records
+local LONGEST = 6 * HOUR        -- between two readings of an owner without news
+local ROUNDS = 3                -- readings of a list while the balance moves
+local BATCH = 4000              -- rows of one transaction, which spans a week at most
+local PATIENCE = 3              -- lists without a connection, before the run asks no more
 
 local time_text, floor = record.time_text, math.floor
 
--------------------------------------------------------------------------------------------------------- one list
-
--- Returns how far a list was read; `gap` where it cannot be, `earliest` where the service shows no more.
+-- Returns how far a list was read, its open `gap`, and the `earliest` time that the service shows.
 local function state_of(books, owner, list, now)
   local state = books.store:rows("SELECT read_to FROM purser_books_source WHERE account = $1 AND owner = $2 "
     .. "AND list = $3", books.account, owner.name, list.list)[1] or { read_to = "" }
@@ -35,15 +33,14 @@ local function open_gap(books, tx, owner, list, starts, ends, why, rev)
     $4, $5, $6, $7, '') ON CONFLICT DO NOTHING]], books.account, owner.name, list.list, starts, ends, why, rev())
 end
 
--- Ends the gap of a list that is read again. What lies before the span that was read is another one from now on: older
--- revisions keep theirs.
+-- Ends the gap of a list. The time before the reading becomes a gap of its own; older revisions keep the first gap.
 local function end_gap(books, tx, owner, list, gap, from, rev)
   tx:rows("UPDATE purser_books_gap SET closed_rev = $1 WHERE account = $2 AND owner = $3 AND list = $4 AND ends = '' "
     .. "AND closed_rev = ''", rev(), books.account, owner.name, list.list)
   if gap.starts < from then open_gap(books, tx, owner, list, gap.starts, from, gap.why, rev) end
 end
 
--- Says in the run's report that a list cannot be read, and keeps it as a gap, once.
+-- Reports a list that cannot be read, and keeps one gap.
 local function note_gap(books, owner, list, state, from, err)
   books.problems[#books.problems + 1] = { owner = owner.name, list = list.list, message = err.message or tostring(err),
     is_rejected = err.outcome == "rejected" and err.kind == "api" }
@@ -54,8 +51,7 @@ local function note_gap(books, owner, list, state, from, err)
   end)
 end
 
--- Returns the spans that are due: older ones that hold a record which may still change, and from where the list was
--- read to until now.
+-- Returns the due spans: older spans with a record that may change, and the newest span.
 local function spans_of(books, source, list, state, now)
   if list.is_state then return { { to = now, is_newest = true } } end
   local earliest = state.earliest or 0
@@ -84,7 +80,7 @@ local function params_of(list, names)
   return params
 end
 
--- Returns the records of one answer; nil where they may be but a part, or with an error.
+-- Returns the records of one answer; nil for a partial answer; or nil and an error.
 local function one_answer(list, params)
   local answer, err = list.client:call(list.operation, params)
   local records = answer and (answer.rows or answer.data or list.is_lone and { answer } or answer)
@@ -94,7 +90,7 @@ local function one_answer(list, params)
   return records
 end
 
--- Returns the records of a list without a span; nil of another list. Failures are raised.
+-- Returns the records of a list without a span; nil for any other list. Raises failures.
 local function few_records(list)
   if list.records then return list.records() end
   if not list.is_one_answer then return nil end
@@ -102,7 +98,7 @@ local function few_records(list)
   return records or error(err, 0)
 end
 
--- Returns a function that gives the records of a span, one a call; nil at the end. Failures are raised.
+-- Returns an iterator over the records of a span. Raises failures.
 local function records_of(list, span)
   local few, at, from, to = few_records(list), 0, span.from, span.to
   if few then
@@ -112,7 +108,7 @@ local function records_of(list, span)
     end
   end
   if list.is_state then from, to = nil, nil end
-  -- records that show a day alone: whole days, wherever the service's begin
+  -- records of a day: whole days, in any time zone of the service
   if list.shows_days then from = math.max(0, from - from % DAY - DAY) end
   local walk = list.client:each(list.operation, params_of(list, { from = from, to = to }))
   return function()
@@ -122,7 +118,7 @@ local function records_of(list, span)
   end
 end
 
--- Writes rows of a span; of the newest with how far the list is read, so that a run that is killed goes on from there.
+-- Writes rows of a span; of the newest span also how far the list is read.
 local function keep(books, owner, list, state, batch, span)
   local now = time_text(list.client:now()) -- before the time of the question where an answer set the clock back
   batch.asked_at = batch.asked_at < now and batch.asked_at or now
@@ -143,7 +139,7 @@ local function keep(books, owner, list, state, batch, span)
   if span.is_newest then state.gap, state.read_to = nil, read_to end
 end
 
--- Reads a span and writes it, a batch at a time. Raises what a call fails with.
+-- Reads a span and writes batches. Raises failures.
 local function read_span(books, owner, list, state, source, span, result)
   local asked_at, next_record = time_text(list.client:now()), records_of(list, span)
   local context = { account = books.account, owner = owner.name, source = source, from = list.from, to = list.to,
@@ -171,7 +167,7 @@ local function read_span(books, owner, list, state, source, span, result)
   write(final)
 end
 
---- Reads what is due of a list. Adds what came to `result`: changes, is_open, is_read. Returns whether it could.
+--- Reads the due spans of a list. Adds to `result`: changes, is_open, is_read. Tells whether all was read.
 function M.read_list(books, owner, list, result)
   local now, source = list.client:now(), ("%s|%s|%s"):format(books.account, owner.name, list.list)
   local state = state_of(books, owner, list, now)
@@ -196,7 +192,7 @@ function M.read_list(books, owner, list, result)
   return true
 end
 
---- Keeps as gaps what no list was read of: the time before the books, and the time since the last reading, once a day.
+--- Keeps as gaps the time before the books and, moved once a day, the time since the last reading.
 function M.note_reach(books)
   local read = books.store:rows("SELECT min(read_from) AS first, max(read_to) AS last FROM purser_books_source WHERE "
     .. "account = $1 AND read_from <> ''", books.account)[1]
@@ -210,9 +206,7 @@ function M.note_reach(books)
   end)
 end
 
--------------------------------------------------------------------------------------------------------- balances
-
--- Returns the spot balance of an owner as a text, its free and locked part by asset; nil where nothing shows it.
+-- Returns an owner's spot balance as a text: free and locked by asset; nil for no balance.
 local function balance_of(books, owner)
   local list
   if books.unreached >= PATIENCE then return nil end
@@ -232,7 +226,7 @@ local function balance_of(books, owner)
   return record.json(body)
 end
 
--- Keeps a quiet balance where it says something new: it moved, records came, or a day began. Returns whether it moved.
+-- Keeps a quiet balance if it moved, records came, or a day began. Tells whether the balance moved.
 local function keep_reading(books, owner, began, at, body, changes)
   local last = books.store:rows("SELECT at, body FROM purser_books_reading WHERE account = $1 AND owner = $2 "
     .. "ORDER BY at DESC, rev DESC LIMIT 1", books.account, owner.name)[1]
@@ -244,8 +238,6 @@ local function keep_reading(books, owner, began, at, body, changes)
   end)
   return is_moved and last ~= nil
 end
-
--------------------------------------------------------------------------------------------------------- one owner
 
 local function set_due(books, owner, result, began)
   local row = books.store:rows("SELECT every, hot_until FROM purser_books_owner WHERE account = $1 AND owner = $2",
@@ -260,8 +252,7 @@ local function set_due(books, owner, result, began)
     time_text(hot_until))
 end
 
---- Reads everything of one owner, and its balance when nothing moved meanwhile. Returns how many records changed, and
---- whether the service showed a list.
+--- Reads an owner's lists, and a balance around them. Returns how many records changed, and whether a list was shown.
 function M.owner(books, owner)
   local result = { changes = 0 }
   local clock = owner.client or books.main.client

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A statement as a file for other programs: hledger and ledger read the same one, beancount its own; CSV and JSON Lines
--- have a line a posting or an entry. Each writer gives its text to `put`, piece by piece.
+-- A statement for other programs: a journal for hledger and ledger, another for beancount; CSV and JSON Lines have a
+-- line a posting or an entry. Writers give their text to `put` in pieces.
 
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
@@ -13,14 +13,14 @@ local names_of = require "purser.client.util.names_of"
 
 local M = {}
 
--- Returns a text of the service in one line of a journal: without what would end a comment or begin a tag.
+-- Returns a text of the service without ends of comments and beginnings of tags.
 local function plain(text)
   return (tostring(text):gsub("%c", " "):gsub("[;:\"|]", " "):gsub("\\", " "))
 end
 
 local TAGS = { "id", "service-id", "client-id", "tx", "pair", "fee", "corrects", "since" }
 
--- Returns the facts behind an entry as { name, value }.
+-- Returns an entry's facts as { name, value }.
 local function tags_of(entry)
   local tags, row, fact = {}, entry.row or {}, entry.fact or {}
   local values = { id = entry.row and entry.rid:sub(1, 16), ["service-id"] = row.sid, ["client-id"] = row.client_id,
@@ -33,7 +33,7 @@ local function tags_of(entry)
   return tags
 end
 
--- Returns the lines of a head that say what the statement cannot show, for every format.
+-- Returns what the statement cannot show, as lines of each format's head.
 function M.remarks(statement)
   local lines, date = {}, model.date
   local function add(form, ...) lines[#lines + 1] = form:format(...) end
@@ -58,7 +58,7 @@ function M.remarks(statement)
   return lines
 end
 
--- Returns the accounts of a statement in order, and its assets with the most places of each.
+-- Returns a statement's accounts, assets, and the most decimal places by asset.
 local function declared_by(statement)
   local accounts, places = {}, {}
   local function take(legs)
@@ -72,7 +72,7 @@ local function declared_by(statement)
   return names_of(accounts), names_of(places), places
 end
 
--- Returns the name of an asset that beancount takes; others get one that is like it, and like no other.
+-- Returns a name of an asset for beancount: an unsuitable name becomes a similar name with a hash.
 local function commodity(asset)
   local is_word = asset == "TRUE" or asset == "FALSE" or asset == "NULL"
   if asset:find "^[A-Z][A-Z0-9'._-]*[A-Z0-9]$" and #asset <= 24 and not is_word then return asset end
@@ -82,7 +82,7 @@ end
 
 local function quoted(asset) return '"' .. (plain(asset) == asset and asset or commodity(asset)) .. '"' end
 
--- Writes a journal's head, as comments, and its declarations; then every entry, with the tags and names of its program.
+-- Writes a journal's head, declarations and entries.
 local function write_journal(statement, put, declarations, head, tag, name)
   for _, line in ipairs(M.remarks(statement)) do put("; " .. line:gsub("%c", " ") .. "\n") end
   put(table.concat(declarations, "\n") .. "\n")
@@ -112,7 +112,7 @@ end
 
 local DIGITS = 28 -- of beancount's sums
 
---- Writes the journal that beancount reads. Raises a text where it would round.
+--- Writes the journal that beancount reads. Raises an error instead of rounding.
 function M.beancount(statement, put)
   local accounts, assets, places = declared_by(statement)
   for _, leg in ipairs(statement.all) do
@@ -152,7 +152,7 @@ function M.csv(statement, put)
   end
 end
 
--- Writes an object as a line, its last member the legs.
+-- Writes an object as a line; the legs are the last member.
 local function line_with(members, name, legs)
   local list = {}
   for i, leg in ipairs(legs) do
@@ -178,7 +178,7 @@ end
 
 local EVENT = { "Type", "Location", "Currency", "Amount", "Fee", "Fee Currency", "Description", "Timestamp" }
 
--- Returns the sums of an entry's legs by asset: what is held here, and the fees; and where else each asset stands.
+-- Returns an entry's holdings and fees by asset, and each asset's other account.
 local function held_of(entry)
   local held, fees, other = {}, {}, {}
   for _, leg in ipairs(entry.legs) do
@@ -189,15 +189,15 @@ local function held_of(entry)
   return held, fees, other
 end
 
--- Returns rotki's word for an amount that comes or goes. Profit or loss is said of a rebate and a conversion alone.
+-- Returns rotki's word for an amount. Only rebates and conversions are profit or loss.
 local function event_of(amount, other)
   local is_gain = other:find "^Income:" or other:find "^Equity:[^:]+:Conversion$"
   if amount:sign() > 0 then return is_gain and "Income" or "Deposit" end
   return is_gain and "Spend" or "Withdrawal"
 end
 
---- Writes the events that rotki imports: a line for each asset that comes or goes. What only moves between owners is no
---- line, nor is what was brought forward: an earlier statement has its events.
+--- Writes rotki's events: a line for each asset that comes or goes. Moves between owners and sums brought forward are
+--- no lines.
 function M.rotki(statement, put)
   put(csv.line(EVENT))
   for _, entry in ipairs(statement.entries) do
