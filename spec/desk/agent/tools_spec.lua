@@ -25,3 +25,54 @@ describe("two payments of an agent", function()
     end)
   end
 end)
+
+describe("the tools of an agent", function()
+  local entries, made, reconciled
+
+  before_each(function()
+    reconciled = 0
+    made = tools.new { stop_file = "/nonexistent/stop", journal = { log = function() return 1 end,
+      end_log = function() end, entries = function(_, filter) return entries(filter) end },
+      client = { account = function() return "a" end, now = function() return 1700000000000 end,
+        preview = function() return {} end, reconcile = function() reconciled = reconciled + 1 end } }
+  end)
+
+  local function call(name, arguments) return made.call(made.by_name[name], arguments) end
+
+  it("look for an equal payment in all calls of these days, page by page", function()
+    local params = { asset = "USDT", amount = "5", fromAccountType = "SPOT", toAccountType = "FUTURES" }
+    local afters = {}
+    function entries(filter)
+      if filter.key then return {} end
+      afters[#afters + 1] = filter.after.intent
+      local page = {}
+      for i = 1, #afters < 3 and 500 or 1 do
+        page[i] = { key = "k", state = #afters == 3 and "done" or "rejected", intent = { params = params,
+          operation = "wallet.transfer", sent_at = #afters, id = tostring(i) } }
+      end
+      return page
+    end
+    local plan = call("propose", { reference = "r", operation = "wallet.transfer", params = params })
+    assert.matches("an equal payment was made", call("pay", { reference = "r", digest = plan.digest }).reason)
+    assert.same({ 1700000000000 - 7 * 86400000, 1, 2 }, { afters[1].sent_at, afters[2].sent_at, afters[3].sent_at })
+  end)
+
+  it("do not say what became of a payment that the journal cannot be asked about", function()
+    local state, answers = nil, 0
+    function entries()
+      answers = answers + 1
+      if answers == 2 then return nil, { message = "disk", outcome = "unknown" } end
+      return { { key = "r", state = state, intent = {} } }
+    end
+    for name, looks in pairs { open = 1, unknown = 1, undecided = 0, done = 0, rejected = 0 } do
+      state, answers, reconciled = name, 0, 0
+      local said = call("status", { reference = "r" }).state
+      assert.equal(looks, reconciled, name)
+      assert.equal(({ done = "paid", rejected = "rejected" })[name] or "unknown", said)
+    end
+    answers = 1
+    assert.equal("unknown", call("status", { reference = "r" }).state)
+    answers = 1
+    assert.equal("unknown", call("pay", { reference = "r", digest = "d" }).state)
+  end)
+end)

@@ -30,7 +30,7 @@ local rules = { client = "table", journal = "table", stop_file = "string", read_
   equal_days = { 1, 90 }, who = "string" }
 
 --- Makes the server of an agent: a function that takes a message (a line of JSON-RPC 2.0) and returns the answer, or
---- nil for no answer. Returns nil and an error of kind "config" for wrong options.
+--- nil for no answer; or nil and an error of kind "argument".
 ---@param options purser.AgentOptions
 ---@return (fun(line: string): string|nil)|nil serve, purser.Error|nil err
 function M.new(options)

@@ -3,29 +3,26 @@
 -- which.
 
 local decimal = require "purser.decimal"
+local tx_of = require("purser.desk.books.record").tx_of
 
 local M = {}
 
 local BEFORE, AFTER = 5 * 60000, 86400000 -- where no transaction links them: the deposit's time by the withdrawal's
 
--- Returns a transaction without the number of its output, in one spelling; nil for none.
-local function tx_of(row)
-  local tx = row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
-  return tx ~= "" and tx or nil
-end
-
 --- Returns an address with its memo, in one spelling.
 function M.place(row) return row.address:lower() .. ":" .. row.memo end
 
--- Returns the number of the first row from a time on; rows are in order.
-local function first_from(list, time)
+--- Returns the number of the first row for which `holds(row, value)`, as for all rows behind; else the next number.
+function M.first(list, holds, value)
   local low, high = 1, #list + 1
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if tonumber(list[middle].time) < time then low = middle + 1 else high = middle end
+    if holds(list[middle], value) then high = middle else low = middle + 1 end
   end
   return low
 end
+
+local function is_from(row, time) return tonumber(row.time) >= time end
 
 local function key_of(row, amount, tx) return table.concat({ row.asset, M.place(row), amount, tx }, "\30") end
 
@@ -53,7 +50,9 @@ local function spans_of(withdrawal, lists, by_tx)
     for _, mark in ipairs(by_tx and { tx } or tx and { "" } or { "", "+" }) do
       local list = lists[key_of(withdrawal, text, mark)] or {}
       local first, last = 1, #list
-      if not by_tx then first, last = first_from(list, time - BEFORE), first_from(list, time + AFTER + 1) - 1 end
+      if not by_tx then
+        first, last = M.first(list, is_from, time - BEFORE), M.first(list, is_from, time + AFTER + 1) - 1
+      end
       if first <= last then
         spans[#spans + 1], size = { list, first, last }, size + last - first + 1
         name = ("%s%s\30%d %d\30"):format(name, list.key, first, last)

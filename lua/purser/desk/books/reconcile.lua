@@ -3,6 +3,7 @@
 -- difference becomes a line with a name.
 
 local decimal = require "purser.decimal"
+local match = require "purser.desk.books.match"
 local postings = require "purser.desk.books.postings"
 local names_of = require "purser.client.util.names_of"
 
@@ -10,16 +11,6 @@ local M = {}
 
 local DAY = 86400000
 local ZERO = decimal(0)
-
--- Returns the number of the first reading that passes a test with an entry; the next number after all for none.
-local function first_reading(readings, holds, entry)
-  local low, high = 1, #readings + 1
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    if holds(readings[middle], entry) then high = middle else low = middle + 1 end
-  end
-  return low
-end
 
 local function knows(reading, entry) return entry.row.rev <= reading.rev and entry.row.seen <= reading.at end
 local function began_after(reading, entry) return entry.time < reading.began end
@@ -44,8 +35,8 @@ local function moved(entries, readings, chart, each)
       local owner = owner_of[leg[1]]
       if owner then
         local floor, list = least[owner] or 1, readings[owner]
-        local number = math.max(floor, first_reading(list, knows, entry))
-        local dated = math.max(floor, first_reading(list, began_after, entry))
+        local number = math.max(floor, match.first(list, knows, entry))
+        local dated = math.max(floor, match.first(list, began_after, entry))
         least[owner] = math.min(dated, number)
         if dated >= number then put(owner, number, leg, entry)
         else late[#late + 1] = { owner = owner, leg = leg, entry = entry, from = dated, to = number } end

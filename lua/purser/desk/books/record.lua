@@ -119,17 +119,19 @@ for _, identities in ipairs { contents, ids } do
   end
 end
 
--- Returns a deposit's place and transaction without differences of spelling (`0x`, `:0`, capitals).
-local function values_of(row)
-  local address, tx = row.address:gsub("^%a+:", ""):lower(), row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
-  return address .. "\30" .. row.memo, tx
+--- Returns a row's transaction in one spelling, without the number of an output; nil for none.
+function M.tx_of(row)
+  local tx = row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
+  return tx ~= "" and tx or nil
 end
+
+-- Returns a deposit's place in one spelling.
+local function place_of(row) return row.address:gsub("^%a+:", ""):lower() .. "\30" .. row.memo end
 
 --- Returns two texts of likeness for a deposit: with its transaction (or nil), and without.
 function M.likeness(row)
-  local place, tx = values_of(row)
-  place = row.asset .. "\30" .. place .. "\30"
-  return tx ~= "" and place .. tx or nil, place .. row.time .. "\30" .. row.amount
+  local tx, place = M.tx_of(row), row.asset .. "\30" .. place_of(row) .. "\30"
+  return tx and place .. tx, place .. row.time .. "\30" .. row.amount
 end
 
 local function names_of_identity(row)
@@ -277,7 +279,7 @@ function M.add(list, entity, record, context)
     setmetatable(row, BLANK)
     if row.from_owner ~= "" then row.owner = row.from_owner end
     row.class, row.identity = M.class(row), join(row, names_of_identity(row))
-      .. (entity == "deposit" and "\30" .. table.concat({ values_of(row) }, "\30") or "")
+      .. (entity == "deposit" and "\30" .. place_of(row) .. "\30" .. (M.tx_of(row) or "") or "")
     list[#list + 1] = row
   end
 end

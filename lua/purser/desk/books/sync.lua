@@ -72,30 +72,15 @@ local function spans_of(books, source, list, state, now)
   return spans
 end
 
-local function params_of(list, names)
-  local params = {}
-  for _, more in ipairs { list.params or {}, names } do
-    for name, value in pairs(more) do params[name] = value end
-  end
-  return params
-end
-
--- Returns the records of one answer; nil for a partial answer; or nil and an error.
-local function one_answer(list, params)
-  local answer, err = list.client:call(list.operation, params)
-  local records = answer and (answer.rows or answer.data or list.is_lone and { answer } or answer)
-  local total = answer and tonumber(answer.total or answer.totalRecords)
-  if not records then return nil, err end
-  if total and total > #records then return nil, "the answer shows but a part of the list" end
-  return records
-end
-
 -- Returns the records of a list without a span; nil for any other list. Raises failures.
 local function few_records(list)
   if list.records then return list.records() end
   if not list.is_one_answer then return nil end
-  local records, err = one_answer(list, params_of(list, {}))
-  return records or error(err, 0)
+  local answer, err = list.client:call(list.operation, list.params or {})
+  if not answer then error(err, 0) end
+  local records = answer.rows or answer.data or list.is_lone and { answer } or answer
+  local total = tonumber(answer.total or answer.totalRecords)
+  return (not total or total <= #records) and records or error("the answer shows but a part of the list", 0)
 end
 
 -- Returns an iterator over the records of a span. Raises failures.
@@ -110,7 +95,9 @@ local function records_of(list, span)
   if list.is_state then from, to = nil, nil end
   -- records of a day: whole days, in any time zone of the service
   if list.shows_days then from = math.max(0, from - from % DAY - DAY) end
-  local walk = list.client:each(list.operation, params_of(list, { from = from, to = to }))
+  local params = { from = from, to = to }
+  for name, value in pairs(list.params or {}) do params[name] = value end
+  local walk = list.client:each(list.operation, params)
   return function()
     local found, err = walk:next()
     if err then error(err, 0) end

@@ -1,0 +1,212 @@
+-- SPDX-License-Identifier: MIT
+-- An agent against the simulator: a reference is paid once, whatever the agent and the network do.
+
+local core = require "purser.core"
+local files = require "files"
+local json = require "purser.json"
+local policies = require "policies"
+local purser = require "purser"
+local ssh_keys = require "ssh_keys"
+
+local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+
+describe("an agent", function()
+  local folder, sim, owner, journal, client, serve, number
+
+  local function install(rules)
+    local text = policies.text(policies.given({ rules = rules }, true))
+    local signatures = {}
+    for i, name in ipairs { "alice", "bob" } do signatures[i] = ssh_keys.sign(name, "purser-policy-1", text) end
+    files.write(folder .. "/policy/1.json", text)
+    files.write(folder .. "/policy/1.sigs", table.concat(signatures))
+  end
+
+  local function open(options)
+    journal = assert(purser.journal.open { sqlite = folder .. "/pay.db" })
+    local all = { base_url = "http://localhost", transport = sim:transport(), clock = function() return sim:now() end,
+      api_key = owner.api_key, secret_key = owner.secret_key, journal = journal, account = "treasury",
+      policy = folder .. "/policy" }
+    client = assert(purser.new(all))
+    local given = { client = client, journal = journal, stop_file = folder .. "/stop" }
+    for name, value in pairs(options or {}) do given[name] = value end
+    serve = assert(purser.agent.new(given))
+  end
+
+  local function ask(method, params)
+    number = number + 1
+    local answer = serve(json.encode(json.object { { "jsonrpc", "2.0" }, { "id", number }, { "method", method },
+      { "params", params } }))
+    return assert(core.decode(answer))
+  end
+
+  local function call(tool, arguments)
+    local answer = ask("tools/call", { name = tool,
+      arguments = next(arguments) and arguments or json.object {} })
+    return answer.result and answer.result.structuredContent or answer.error
+  end
+
+  local function withdrawal(amount, more)
+    local params = { coin = "USDT", network = "TRX", address = ADDRESS, amount = amount }
+    for name, value in pairs(more or {}) do params[name] = value end
+    return params
+  end
+
+  local function pay(reference, amount)
+    local plan = call("propose", { reference = reference, operation = "wallet.withdraw", params = withdrawal(amount) })
+    return call("pay", { reference = reference, digest = plan.digest or "none" }), plan
+  end
+
+  local function made() return (sim:counts()["wallet.withdraw"] or { applied = 0 }).applied end
+
+  before_each(function()
+    number, folder = 0, files.folder()
+    assert(os.execute("mkdir -m 700 " .. folder .. "/policy"))
+    sim = purser.sim.new { seed = 1 }
+    owner = assert(sim:account { role = "main", balances = { USDT = "1000" } })
+    install {
+      { name = "small", effect = "allow", when = { coin = "USDT", amount_up_to = "50" }, approvals = {} },
+      { name = "rest", effect = "allow", approvals = { { group = "treasury", count = 1 } } },
+    }
+    open()
+  end)
+
+  after_each(function()
+    journal:close()
+    files.remove(folder)
+  end)
+
+  it("pays a proposed payment once, however often the reference is repeated", function()
+    local paid, plan = pay("inv-1", "20")
+    assert.equal("paid", paid.state, paid.reason)
+    assert.equal("proposed", plan.state)
+    assert.equal("paid", (pay("inv-1", "20")).state)
+    assert.equal("paid", call("pay", { reference = "inv-1", digest = "none" }).state)
+    local asked = sim:counts()["wallet.withdrawal_history"]
+    assert.equal("paid", call("status", { reference = "inv-1" }).state)
+    assert.same(asked, sim:counts()["wallet.withdrawal_history"]) -- what the journal knows is not asked for
+    assert.equal("none", call("status", { reference = "inv-2" }).state)
+    assert.equal(1, made())
+  end)
+
+  it("pays a proposal for five minutes, whatever the time of day says", function()
+    local monotonic_ms, at = core.monotonic_ms, core.monotonic_ms()
+    finally(function() core.monotonic_ms = monotonic_ms end)
+    function core.monotonic_ms() return at end
+    local plan = call("propose", { reference = "a", operation = "wallet.withdraw", params = withdrawal "10" })
+    at = at + 300001
+    assert.matches("older than 5 minutes", call("pay", { reference = "a", digest = plan.digest }).reason)
+    at = at - 1
+    assert.equal("paid", call("pay", { reference = "a", digest = plan.digest }).state)
+  end)
+
+  it("says unknown for a lost answer, and learns the end by looking", function()
+    sim:fault { kind = "lost_answer", operation = "wallet.withdraw" }
+    assert.equal("unknown", (pay("inv-1", "20")).state)
+    assert.equal("unknown", call("payments", {}).payments[1].state)
+    assert.equal("unknown", (pay("inv-1", "20")).state)
+    sim:advance(60000)
+    assert.equal("paid", call("status", { reference = "inv-1" }).state)
+    assert.equal("paid", (pay("inv-1", "20")).state)
+    assert.equal(1, made())
+  end)
+
+  it("is refused what the policy wants a person for, and pays once the person signed", function()
+    local refused = pay("inv-2", "60")
+    assert.equal("refused", refused.state)
+    assert.matches("signs `plan`", refused.next, 1, true)
+    assert.equal(0, made())
+    local plan = refused.plan
+    assert(purser.approvals.add { client = client, plan = plan,
+      signatures = { ssh_keys.sign("alice", "purser-plan-1", plan) } })
+    assert.equal("paid", (pay("inv-2", "60")).state)
+    assert.equal(1, made())
+  end)
+
+  it("is refused an equal payment under another reference, also after a restart", function()
+    assert.equal("paid", (pay("inv-1", "20")).state)
+    journal:close()
+    open()
+    local refused = pay("inv-one", "20.00")
+    assert.equal("refused", refused.state)
+    assert.matches("equal payment.*inv%-1", refused.reason)
+    local plan = call("propose", { reference = "inv-one", operation = "wallet.withdraw_legacy",
+      params = withdrawal "20" }) -- another name of the same
+    refused = call("pay", { reference = "inv-one", digest = plan.digest })
+    assert.matches("equal payment.*inv%-1", refused.reason)
+    sim:advance(8 * 86400000)
+    assert.equal("paid", (pay("inv-one", "20.00")).state)
+    assert.equal(2, made())
+  end)
+
+  it("pays nothing after stop, nor where the stop file cannot be read", function()
+    assert.equal("stopped", call("stop", { reason = "odd" }).state)
+    assert.matches("stopped", pay("inv-1", "20").reason)
+    os.remove(folder .. "/stop")
+    assert(os.execute("mkdir " .. folder .. "/stop"))
+    assert.matches("cannot be read", pay("inv-1", "20").reason)
+    assert.equal(0, made())
+  end)
+
+  it("wants the digest of the newest proposal", function()
+    local first = call("propose", { reference = "a", operation = "wallet.withdraw", params = withdrawal "10" })
+    call("propose", { reference = "a", operation = "wallet.withdraw", params = withdrawal "11" })
+    assert.equal("refused", call("pay", { reference = "a", digest = first.digest }).state)
+    assert.equal(0, made())
+  end)
+
+  it("transfers, and reads by operation and by walk, and nothing else", function()
+    local plan = call("propose", { reference = "t-1", operation = "wallet.transfer", params = { asset = "USDT",
+      amount = "5", fromAccountType = "SPOT", toAccountType = "FUTURES" } })
+    assert.equal("proposed", plan.state, plan.problems and plan.problems[1] or plan.reason)
+    assert.equal("paid", call("pay", { reference = "t-1", digest = plan.digest }).state)
+    assert.equal("read", call("read", { operation = "wallet.coins" }).state)
+    local walk = call("read", { operation = "wallet.each_withdrawal", params = json.object {} })
+    assert.is_true(walk.is_whole, walk.reason)
+    for _, row in ipairs(purser.operations) do
+      if row.effect ~= "read" then
+        assert.equal("error", call("read", { operation = row.full_name, params = json.object {} }).state, row.full_name)
+      end
+    end
+    assert.equal(0, made())
+  end)
+
+  for _, case in ipairs {
+    { "a secret", { reference = "a", operation = "wallet.withdraw", params = { password = "x" } }, "password" },
+    { "an id", { reference = "a", operation = "wallet.withdraw", params = { withdrawOrderId = "x" } }, "Order" },
+    { "an option", { reference = "a", operation = "wallet.withdraw", params = { unchecked_address = true } }, "unch" },
+    { "a read", { reference = "a", operation = "wallet.coins", params = json.object {} }, "no withdrawal" },
+    { "a conversion", { reference = "a", operation = "wallet.convert", params = json.object {} }, "no withdrawal" },
+    { "an empty reference", { reference = "", operation = "wallet.withdraw", params = json.object {} }, "reference" },
+    { "an argument more", { reference = "a", operation = "wallet.withdraw", params = json.object {}, key = "k" },
+      "no argument" },
+    { "no parameters", { reference = "a", operation = "wallet.withdraw" }, "missing" },
+  } do
+    it("proposes nothing with " .. case[1], function()
+      local answer = call("propose", case[2])
+      assert.equal("error", answer.state)
+      assert.matches(case[3], answer.reason, 1, true)
+    end)
+  end
+
+  it("without a policy starts for reading alone, and then has no tool that pays", function()
+    local plain = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), api_key = "k",
+      secret_key = "s", journal = journal, account = "other" })
+    local _, err = purser.agent.new { client = plain, journal = journal, stop_file = folder .. "/stop" }
+    assert.matches("policy", err.message)
+    serve = assert(purser.agent.new { client = plain, journal = journal, read_only = true })
+    local names = {}
+    for i, tool in ipairs(ask("tools/list", json.object {}).result.tools) do names[i] = tool.name end
+    assert.same({ "read", "status", "payments" }, names)
+    assert.equal(-32602, call("pay", { reference = "a", digest = "b" }).code)
+  end)
+
+  it("keeps each message in the journal's log before the message is obeyed", function()
+    pay("inv-1", "20")
+    local log = assert(journal:logged())
+    assert.same({ "propose inv-1 proposed", "pay inv-1 paid" }, { log[1].tool .. " " .. log[1].reference .. " "
+      .. log[1].outcome, log[2].tool .. " " .. log[2].reference .. " " .. log[2].outcome })
+    journal:close()
+    assert.equal("refused", (pay("inv-2", "20")).state)
+    assert.equal(1, made())
+  end)
+end)
