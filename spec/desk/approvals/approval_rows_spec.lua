@@ -187,6 +187,43 @@ describe("a destination", function()
   end)
 end)
 
+describe("the policies of an account", function()
+  it("follow the newest one that it was under, by version and digest", function()
+    own.within(function(tx)
+      local function chain(...)
+        local versions = {}
+        for version, letter in ipairs { ... } do versions[version] = { version = version, digest = letter:rep(64) } end
+        return { latest = versions[#versions], versions = versions }
+      end
+      assert.same({}, { approval_rows.problem(tx, "treasury", chain "a") })
+      assert.is_nil(approval_rows.install(tx, "treasury", chain("a", "b")))
+      local b = { version = 2, digest = ("b"):rep(64) }
+      assert.same({ nil, b }, { approval_rows.problem(tx, "treasury", chain("a", "b", "c")) })
+      assert.same({ "policy", b }, { approval_rows.problem(tx, "treasury", chain("a", "c")) })
+      assert.same({ "rollback" }, { approval_rows.problem(tx, "treasury", chain "a") })
+      assert.equal("policy", approval_rows.install(tx, "treasury", chain("a", "c", "d")))
+      assert.same(b, approval_rows.policy(tx, "treasury"))
+      return true
+    end)
+  end)
+end)
+
+describe("the call of a plan's row", function()
+  it("is that of the queue and payment, or of the key and operation, and says whether it may be executed", function()
+    own.within(function(tx)
+      own.write(tx, "queued", NOON, { operation = "wallet.withdraw", queue = "june", payment = "k", state = "planned" })
+      own.write(tx, "single", NOON, { operation = "wallet.withdraw", key = "k", state = "unknown" })
+      own.write(tx, "other", NOON, { operation = "wallet.transfer", key = "k", state = "rejected" })
+      for _, case in ipairs { { "queued", false, "june", "wallet.withdraw" }, { "single", true, "", "wallet.withdraw" },
+        { "other", false, "", "wallet.transfer" }, { "", false, "july", "wallet.withdraw" },
+        { "", false, "", "wallet.convert" } } do
+        assert.same({ case[1], case[2] }, { approval_rows.call_of(tx, "treasury", case[3], "k", case[4]) })
+      end
+      return true
+    end)
+  end)
+end)
+
 describe("what an account sent before it was under a policy", function()
   local CHAIN = { latest = { version = 1, asks_sums = true }, versions = { { digest = ("d"):rep(64) } } }
   local now = NOON + 48 * HOUR

@@ -56,6 +56,17 @@ describe("a call under a policy", function()
     assert.equal(1, #setting.sent)
   end)
 
+  it("is judged by the service's lists that its policy asks for, read before", function()
+    setting.finish()
+    setting.begin { rules = { { name = "saved", effect = "allow", when = { saved = true }, approvals = {} } } }
+    setting.answer = '{"code":500,"msg":"no"}'
+    local client = assert(setting.client())
+    refused("rule", setting.send(row("inv-1", "15"), client))
+    local asked = {}
+    for i, request in ipairs(setting.sent) do asked[i] = request.target:match "^/api/v3/([^?]*)" end
+    assert.same({ "capital/config/getall", "capital/withdraw/address" }, asked)
+  end)
+
   it("is not sent with anything changed", function()
     add { row("inv-1", "15") }
     local client = assert(setting.client())

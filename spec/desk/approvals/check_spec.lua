@@ -114,6 +114,14 @@ describe("a policy that is checked", function()
       text({ allow("all", {}, { two[1], { group = "everybody", count = 1 } }) }, changes)))
   end)
 
+  it("follows from a policy with the same bounds, and from no wider one", function()
+    local function bounded(amount) return text { allow("a", { coin = "USDT", amount_up_to = amount }),
+      forbid("f", { coin = "USDT", amount_over = amount }) } end
+    assert.equal("", looser(bounded "50", bounded "50"))
+    assert.equal("allow a: its amount_up_to\nforbid f: its amount_over", looser(bounded "50.1", bounded "50"))
+    assert.equal("", looser(bounded "49.9", bounded "50"))
+  end)
+
   it("takes saved for one more condition", function()
     local all, saved = text { allow("all", {}) }, text { allow("all", { saved = true }) }
     assert.same({ "", "", "allow all: its saved" }, { looser(saved, saved), looser(saved, all), looser(all, saved) })

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The folder of a policy: every version is signed by who may change the one before, and by who may change it.
 
+local core = require "purser.core"
 local files = require "files"
 local policies = require "policies"
 local policy = require "purser.desk.approvals.policy"
@@ -88,6 +89,14 @@ describe("the folder of a policy", function()
     fails("are not as", policy_chain.open(folder, "treasury"))
     os.remove(folder .. "/1.sigs")
     fails("1.sigs cannot be read", policy_chain.open(folder, "treasury"))
+  end)
+
+  it("is not read where a signature cannot be checked", function()
+    assert(add({}, "alice", "bob"))
+    local verify = core.verify_ed25519
+    finally(function() core.verify_ed25519 = verify end)
+    function core.verify_ed25519() return nil, "no memory" end
+    fails("1.json cannot be used: no memory", policy_chain.open(folder, "treasury"))
   end)
 
   it("gets a version that follows the last, once all have signed it", function()

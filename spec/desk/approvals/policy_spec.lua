@@ -46,7 +46,7 @@ describe("a policy", function()
     fails("writes nothing", with_rule { when = { operation = "wallet.coins" } })
     fails("writes nothing", with_rule { when = { operation = { "withdrawals", "withdraw" } } })
     fails("none of mon to sun", with_rule { when = { days = { "monday" } } })
-    for _, hours in ipairs { "8-18", "18:00-08:00", "08:00-24:01", "08:60-18:00", "" } do
+    for _, hours in ipairs { "8-18", "18:00-08:00", "08:00-08:00", "08:00-24:01", "08:60-18:00", "" } do
       fails("hours", with_rule { when = { hours = hours } })
     end
     fails("is no amount in quotes", with_rule { when = { coin = "USDT", amount_over = 50 } })

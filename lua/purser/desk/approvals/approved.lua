@@ -252,12 +252,11 @@ local function unmet_of(self, tx, plan, now)
   local unmet, queue = {}, plan.head.queue
   for _, row in ipairs(plan.rows) do
     local id, was_sent = approval_rows.call_of(tx, self.account, queue, row.key, row.operation)
-    local may, err = was_sent, nil
-    if not may then
-      may, err = check(self, tx, { params = row.params, sent_at = now, host = self.host },
+    if not was_sent then
+      local may, err = check(self, tx, { params = row.params, sent_at = now, host = self.host },
         operations.by_name[row.operation], { queue = queue, key = row.key, call = id }, true)
+      if not may then unmet[err.message] = (unmet[err.message] or 0) + 1 end
     end
-    if not may then unmet[err.message] = (unmet[err.message] or 0) + 1 end
   end
   return unmet
 end

@@ -281,18 +281,10 @@ local read_file = object_of {
   { "plan_days", optional(whole(0, 366), 7) }, { "change", change_of }, { "rules", rules_of },
 }
 
----@class purser.Policy
----@field version integer
+---@class purser.Policy  the members of the file, and:
 ---@field digest string        SHA-256 of the file
 ---@field text string
----@field account string
----@field people table<string, table[]>  keys by name
 ---@field by_key table<string, string>   names by the 32 bytes of a key
----@field groups table<string, table<string, boolean>>
----@field zone integer         minutes
----@field plan_days integer
----@field change table[]       places { group, count } for a change of the policy
----@field rules table[]        sorted by name
 ---@field asks_sums boolean|nil  a rule asks for sums
 ---@field networks table<string, boolean>|nil  all names of networks
 ---@field asks_book boolean|nil  a rule asks for the service's saved addresses

@@ -33,7 +33,6 @@ local function persons_of(each, text, signatures)
 end
 
 -- Returns why a version does not follow another (nil for the first); nil where the version does.
----@return string|nil message
 local function problem(new, old, signatures, account)
   local list = sshsig.split(signatures)
   if not list then return "its signatures are not as `ssh-keygen -Y sign` writes them" end

@@ -173,8 +173,7 @@ local function all(conditions, call, policy)
     if one == false then return false end
     if one == nil then result = nil end
   end
-  if not conditions.sum_over then return result end
-  local one = judge.sum_over(conditions.sum_over, call)
+  local one = not conditions.sum_over or judge.sum_over(conditions.sum_over, call)
   if one then return result end
   return one
 end
