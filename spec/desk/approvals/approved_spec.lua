@@ -56,6 +56,20 @@ describe("a call under a policy", function()
     assert.equal(1, #setting.sent)
   end)
 
+  it("is judged by a look as a sending at that time would be", function()
+    local client = assert(setting.client())
+    add({ row("inv-1", "15"), row("inv-2", "1") }, "alice bob", { queue = "june" })
+    add({ row("inv-3", "15") }, "alice", { queue = "june", maker = "dave" })
+    local plans, unmet = client:plans(), {}
+    for _, plan in ipairs(assert(plans:stored(setting.now))) do unmet[plan.rows] = plan.unmet end
+    assert.same({}, unmet[2])
+    local why, count = next(unmet[1])
+    assert.matches("signed by alice", why)
+    assert.equal(1, count)
+    assert.is_true(assert(plans:stored(setting.now + 8 * DAY))[1].expired)
+    assert.equal(0, #setting.sent)
+  end)
+
   it("is judged by the service's lists that its policy asks for, read before", function()
     setting.finish()
     setting.begin { rules = { { name = "saved", effect = "allow", when = { saved = true }, approvals = {} } } }
