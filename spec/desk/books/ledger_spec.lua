@@ -164,6 +164,50 @@ describe("The versions of a record", function()
   end)
 end)
 
+describe("People's words about a withdrawal", function()
+  after_each(files.remove_kept)
+
+  it("are the newest one that names the withdrawal or the deposit, and measure no fee that they do not show", function()
+    local books, rows, ids = books_world.open(books_world.new { subs = 0 }), {}, {}
+    local context = { account = "Account", owner = "Main", source = "s", asset = tostring }
+    for i, amount in ipairs { "20", "30" } do
+      records.add(rows, "withdrawal", { id = "w" .. i, coin = "USDT", amount = amount, transactionFee = "1",
+        applyTime = NOW, address = "T" .. i, status = 7 }, context)
+    end
+    for i, amount in ipairs { "19", "20", "5" } do
+      records.add(rows, "deposit", { coin = i == 3 and "BTC" or "USDT", amount = amount, insertTime = NOW, status = 5,
+        address = "D" .. i, txId = "d" .. i }, context)
+    end
+    books.store:write(function(tx, rev)
+      books.store:apply(tx, { rows = rows, source = "s", asked_at = ("%d"):format(NOW) }, rev)
+    end)
+    for i, name in ipairs { "w1", "w2", "d1", "d2", "btc" } do ids[name] = rows[i].rid end
+    local function shown()
+      local facts = {}
+      for _, record in ipairs(ledger.at(books, books.store:rev()).records) do
+        for name, rid in pairs(ids) do
+          local fact = record.fact
+          if rid == record.row.rid and fact.transit then
+            facts[#facts + 1] = name .. (fact.is_measured and (fact.inside and " inside" or " on top") or "")
+          end
+        end
+      end
+      table.sort(facts)
+      return table.concat(facts, ", ")
+    end
+    assert.equal("", shown())
+    for _, case in ipairs { { "w1", "d1", "d1, w1 inside" }, { "w1", "d2", "d2, w1 on top" }, { "w2", "d2", "d2, w2" },
+      { "w1", "d1", "d1, d2, w1 inside, w2" }, { "w1", nil, "d2, w2" }, { "w1", "d1", "d1, d2, w1 inside, w2" },
+      { "w2", "d1", "d1, w2" }, { "w1", "d1", "d1, w1 inside" } } do
+      if case[2] then assert(books:match(ids[case[1]], ids[case[2]])) else assert(books:outside(ids[case[1]])) end
+      assert.equal(case[3], shown(), case[1] .. (case[2] or ""))
+    end
+    local _, err = books:match(ids.w1, ids.btc)
+    assert.equal("the withdrawal is of USDT, and the deposit is of BTC", err.message)
+    books:close()
+  end)
+end)
+
 describe("Money to an own address", function()
   after_each(files.remove_kept)
 

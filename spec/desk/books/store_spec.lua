@@ -70,6 +70,8 @@ describe("The store of the books", function()
     assert.equal("000000000001", store:rev())
   end)
 
+  it("waits for another run's batch for ten seconds", function() assert.equal(10000, store.db.lock_timeout_ms) end)
+
   it("undoes all of a transaction that fails", function()
     local ok = pcall(store.write, store, function(tx, rev)
       store:apply(tx, { rows = rows(4), source = "s", asked_at = "1700000000000" }, rev)

@@ -185,7 +185,7 @@ function Books:each(entity) return self.store:each(self.account, entity or "") e
 -- Returns the one record whose id begins so.
 local function record_of(self, id, entity)
   local rows = type(id) == "string" and id:find "^%x+$" and #id >= 6 and self.store:rows(
-    "SELECT rid, entity, class FROM purser_books_record WHERE account = $1 AND rid >= $2 AND rid < $3 LIMIT 2",
+    "SELECT rid, entity, class, asset FROM purser_books_record WHERE account = $1 AND rid >= $2 AND rid < $3 LIMIT 2",
     self.account, id, id .. "g") or {}
   if #rows ~= 1 then
     fail("id", ("%s records begin with the id %s"):format(#rows == 0 and "no" or "several", tostring(id)))
@@ -218,7 +218,11 @@ end
 ---@param deposit string
 ---@return true|nil done, purser.Error|nil err
 function Books:match(withdrawal, deposit)
-  return say(self, "match", record_of(self, withdrawal, "withdrawal").rid, record_of(self, deposit, "deposit").rid)
+  local from, to = record_of(self, withdrawal, "withdrawal"), record_of(self, deposit, "deposit")
+  if from.asset ~= to.asset then
+    fail("deposit", ("the withdrawal is of %s, and the deposit is of %s"):format(from.asset, to.asset))
+  end
+  return say(self, "match", from.rid, to.rid)
 end
 
 --- Says that a withdrawal went to somebody else.

@@ -64,11 +64,19 @@ local function records_of(books, rev, settled)
   return records, by_rid
 end
 
--- Returns people's words up to a revision: the last word of each verb about each record.
+-- Returns people's words up to a revision by verb and record. A newer word about a withdrawal's other side, or about the
+-- same deposit, replaces an older word.
 local function words_of(books, rev)
-  local said = { settle = {}, match = {}, outside = {} }
+  local said, withdrawal_of = { settle = {}, match = {}, outside = {} }, {}
   for _, row in ipairs(books.store:rows("SELECT at, rev, verb, rid, value FROM purser_books_word WHERE account = $1 "
     .. "AND rev <= $2 ORDER BY rev", books.account, rev)) do
+    if row.verb ~= "settle" then
+      local older = said.match[row.rid]
+      if older then withdrawal_of[older.value] = nil end
+      said.match[row.rid], said.outside[row.rid] = nil, nil
+      if withdrawal_of[row.value] then said.match[withdrawal_of[row.value]] = nil end
+      withdrawal_of[row.value] = row.verb == "match" and row.rid or nil
+    end
     said[row.verb][row.rid] = row
   end
   return said
@@ -107,8 +115,9 @@ local function match_sides(books, records, by_rid, said, rev)
   for i, row in ipairs(sides.withdrawal) do
     local fact, fee = by_rid[row.rid].fact, decimal(row.fee)
     fact.transit = not said.outside[row.rid] and (fact.transit or own[match.place(row)] == true)
+    local lost = fact.pair and decimal(row.amount) - pair_of[row.rid].amount
     if not fee or fee:is_zero() then fact.inside = false
-    elseif fact.pair then fact.inside, fact.is_measured = not decimal(row.amount):eq(pair_of[row.rid].amount), true end
+    elseif lost and (lost:is_zero() or lost:eq(fee)) then fact.inside, fact.is_measured = not lost:is_zero(), true end
     sent[i] = by_rid[row.rid]
   end
   return sent
