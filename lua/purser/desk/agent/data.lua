@@ -18,19 +18,15 @@ local function copy_of(value, budget)
   end
   if type(value) == "string" then return plain_text.clean(value, MAX_TEXT) end
   if type(value) ~= "table" or value == json.null then return value end
-  local copy = {}
-  if value[1] ~= nil or next(value) == nil then
-    for i, item in ipairs(value) do
-      if budget.left <= 0 then
-        budget.is_cut = true
-        break
-      end
-      copy[i] = copy_of(item, budget)
+  local copy, is_list = {}, value[1] ~= nil or next(value) == nil
+  for name, item in (is_list and ipairs or pairs)(value) do
+    if budget.left <= 0 then
+      budget.is_cut = true
+      break
     end
-    return json.list(copy)
+    copy[is_list and name or plain_text.clean(tostring(name), MAX_TEXT)] = copy_of(item, budget)
   end
-  for name, item in pairs(value) do copy[plain_text.clean(tostring(name), MAX_TEXT)] = copy_of(item, budget) end
-  return copy
+  return is_list and json.list(copy) or copy
 end
 
 --- Returns a value as an agent may see the value, and whether a part was left out.

@@ -64,8 +64,8 @@ local function records_of(books, rev, settled)
   return records, by_rid
 end
 
--- Returns people's words up to a revision by verb and record. A newer word about a withdrawal's other side, or about the
--- same deposit, replaces an older word.
+-- Returns the words of people up to a revision, by verb and record. A newer word about a withdrawal, or about the
+-- deposit, replaces an older word.
 local function words_of(books, rev)
   local said, withdrawal_of = { settle = {}, match = {}, outside = {} }, {}
   for _, row in ipairs(books.store:rows("SELECT at, rev, verb, rid, value FROM purser_books_word WHERE account = $1 "
