@@ -13,22 +13,14 @@ local policy_chain = require "purser.desk.approvals.policy_chain"
 local rules = require "purser.desk.approvals.rules"
 local signers = require "purser.desk.approvals.signers"
 
----@class purser.Approved: purser.PlansKept, purser.PlanPayer  checks the calls of a client under a policy
----@field folder string
----@field kept_in purser.Journal
----@field plans table<string, table>  verified plans by digest
----@field sent_before table|false     what the account sent before its first policy
----@field book table[]|nil            the service's book of withdrawal addresses, if read
----@field coins table<string, table>|nil  the service's coins by name, if read
----@field read_at table<string, integer>  monotonic time of both readings
-
+-- Has folder, account, base_url, host, chain, kept_in (a journal), plans (verified, by digest), sent_before (the first
+-- policy), book and coins (lists of the service, if read) and read_at (monotonic times of the lists).
 ---@class purser.PlansKept
 ---@field journal_id string
 local Approved = { __name = "purser.plans" }
 Approved.__index = Approved
 
 ---@class purser.ApprovedGate  belongs to a client: users hold `kept` alone
----@field kept purser.Approved
 local Gate = {}
 Gate.__index = Gate
 
@@ -210,10 +202,14 @@ end
 function Gate:before(client, row, params) lists.read(self.kept, client, row, params) end
 
 --- Returns the journal that keeps the plans.
+---@return purser.Journal
 function Approved:journal() return self.kept_in end
 
 --- Takes a plan with signatures; what the journal has stays. Returns what all signatures on the plan are worth; or nil
 --- and an error, and nothing is kept. A signature of nobody is an error.
+---@param text string
+---@param armoured string[]
+---@param now integer  epoch ms
 ---@param enqueue fun(plan: purser.SignedPlan): any, purser.Error|nil  adds the payments of a new plan
 ---@return purser.Verified|nil verified, purser.Error|nil err
 function Approved:add(text, armoured, now, enqueue)
@@ -267,6 +263,7 @@ end
 ---@field rows integer
 
 --- Returns the account's plans, newest first, judged as a sending at this time; or nil and a message.
+---@param now integer  epoch ms
 ---@return purser.PlanStatus[]|nil plans, string|nil message
 function Approved:stored(now)
   return self.kept_in.db:transaction(function(tx)

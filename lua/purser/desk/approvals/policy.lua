@@ -281,14 +281,6 @@ local read_file = object_of {
   { "plan_days", optional(whole(0, 366), 7) }, { "change", change_of }, { "rules", rules_of },
 }
 
----@class purser.Policy  the members of the file, and:
----@field digest string        SHA-256 of the file
----@field text string
----@field by_key table<string, string>   names by the 32 bytes of a key
----@field asks_sums boolean|nil  a rule asks for sums
----@field networks table<string, boolean>|nil  all names of networks
----@field asks_book boolean|nil  a rule asks for the service's saved addresses
-
 local function read(text)
   if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   local given, message = files.rules_of("the policy", text)
@@ -298,8 +290,9 @@ local function read(text)
   return policy
 end
 
---- Reads a policy. Returns nil and a message for anything doubtful.
----@return purser.Policy|nil policy, string|nil message
+--- Reads a policy. Returns the members of the file, text, digest, `by_key` (names by the 32 bytes of a key),
+--- `asks_sums`, `asks_book` and `networks` (all names); or nil and a message for anything doubtful.
+---@return table|nil policy, string|nil message
 function M.read(text) return plan_text.protected(read, text) end
 
 --- Returns the lines of an `allowed_signers` file for `ssh-keygen -Y verify`.

@@ -12,11 +12,6 @@ local M = { NAMESPACE = "purser-policy-1" }
 
 local floor, format = math.floor, string.format
 
----@class purser.PolicyChain
----@field latest purser.Policy
----@field versions purser.Policy[]      by version
----@field ever table<string, table<string, boolean>>  by key: its names in all versions
-
 -- Returns the persons of a policy who signed a text as a policy, by name. Nil and a message where a signature could not
 -- be checked.
 local function persons_of(each, text, signatures)
@@ -60,8 +55,8 @@ local function distrust(folder)
   end
 end
 
---- Reads a folder. Returns nil and a message where a version is wrong.
----@return purser.PolicyChain|nil chain, string|nil message
+--- Reads a folder. Returns a chain: `latest`, `versions`, and `ever` (by key: its names in all versions); or nil and a
+--- message where a version is wrong.
 function M.open(folder, account)
   local chain, wrong = { folder = folder, versions = {}, ever = {} }, distrust(folder)
   if wrong then return nil, wrong end

@@ -251,16 +251,9 @@ function M.applying(policy, call)
   return list, is_unsure
 end
 
----@class purser.Decision
----@field ok boolean
----@field forbidden string[]   forbidding rules
----@field unmet string[]       matching rules without their approvals or wait
----@field allowed string[]     matching `allow` that are met
----@field asked table[]        the places of `unmet`
----@field due_in integer|nil   ms, where only time is in the way
-
---- Decides about a call of M.call; `applying` are its rules, if known.
----@return purser.Decision
+--- Decides about a call of M.call; `applying` are its rules, if known. Returns `ok`; names of rules: `forbidden`,
+--- `unmet` (without their approvals or wait), `allowed`; `asked` (the places of `unmet`); `due_in` (ms, where only time
+--- is in the way).
 function M.decide(policy, call, applying)
   local decision = { forbidden = {}, unmet = {}, allowed = {}, asked = {} }
   local due, first_allow, stops = 0, math.huge, false -- ms until nothing is in the way, and until a rule allows it

@@ -48,16 +48,11 @@ function M.refuse(code, message)
   return nil, err
 end
 
----@class purser.PlanPayer
----@field account string
----@field journal_id string
----@field base_url string
----@field chain purser.PolicyChain
-
 -- Returns the last day on which a plan of this time may end.
 local function last_day(chain, now) return sub(utc.text(now + chain.latest.plan_days * DAY), 1, 10) end
 
---- Writes a payer's plan, until the policy's last day or an earlier `until_day`. Queue "": of one call.
+--- Writes the plan of a payer { account, journal_id, base_url, chain }, until the policy's last day or an earlier
+--- `until_day`. Queue "": of one call.
 ---@return string|nil text, string|nil message
 function M.write(payer, queue, maker, rows, now, until_day)
   local latest, last = payer.chain.latest, last_day(payer.chain, now)
