@@ -149,8 +149,6 @@ local function time_of(name, value)
     or "give 2026-10-31 or epoch ms"))
 end
 
-local PIECES = 1000 -- of a text that are written at once
-
 --- Writes a statement. Returns the text (empty for `write`) and the statement's data; or nil and an error.
 ---@param params purser.StatementParams
 ---@return string|nil text, table|purser.Error made
@@ -163,17 +161,8 @@ function Books:statement(params)
   local rev = params.rev and ("%012d"):format(params.rev) or newest
   if rev > newest then fail("rev", ("the books have no revision %d: the newest is %d"):format(params.rev, newest)) end
   local made = model.statement(self, from, to, rev)
-  local pieces, texts = {}, {}
-  local take = params.write or function(text) texts[#texts + 1] = text end
-  local function flush()
-    take(table.concat(pieces))
-    pieces = {}
-  end
-  write(made, function(piece)
-    pieces[#pieces + 1] = piece
-    if #pieces == PIECES then flush() end
-  end)
-  flush()
+  local texts = {}
+  write(made, params.write or function(text) texts[#texts + 1] = text end)
   return table.concat(texts), made
 end
 
