@@ -31,9 +31,11 @@ describe("A record of a deposit", function()
     assert.equal("{}", records.raw { record = { amount = 0 / 0 } })
   end)
 
-  it("without a time is as old as can be", function()
-    local record = { coin = "USDT", network = "TRX", amount = "5", status = 5 }
-    assert.equal(0, records.value(record, function(coin, network) return coin, network end).time)
+  it("without a time that a row can keep is as old as can be: it holds up no other record", function()
+    for _, time in ipairs { false, "soon", "1e300", 1e13, -1, 1 / 0, 0 / 0 } do
+      local record = { coin = "USDT", network = "TRX", amount = "5", status = 5, insertTime = time or nil }
+      assert.equal(0, records.value(record, function(coin, network) return coin, network end).time)
+    end
   end)
 
   it("is for a person where its amount or state is none", function()

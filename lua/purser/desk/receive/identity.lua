@@ -67,7 +67,7 @@ local function pair_equal(round, groups, order)
     if shown[2] then table.sort(shown, by(record_rank)) end
     for i, v in ipairs(shown) do
       if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
-      if rows[i] and rows[i].same ~= "" then round.shown[round.book:deposit(rows[i].same)] = true end
+      if rows[i] then round.shown[judges.root(round.book, rows[i])] = true end
     end
     groups[face] = rest
   end

@@ -83,14 +83,20 @@ local function judge_credited(book, row, kind, now)
   end
 end
 
+--- Returns the deposit that a row is by the words of persons: the row itself, or the end of its `same`.
+function M.root(book, row)
+  while row.same ~= "" do row = book:deposit(row.same) end
+  return row
+end
+
 --- Acts on what the service shows of a deposit now.
 ---@param book table
----@param row table     the deposit, with what is shown
----@param kind string   what its state means: pending, credit, refused or ask
+---@param shown table   the row that is shown
+---@param kind string   the meaning of its state: pending, credit, refused or ask
 ---@param now integer
-function M.judge(book, row, kind, now)
-  local root = row.same ~= "" and book:deposit(row.same) or row
-  if root.credited then return judge_credited(book, root, kind, now) end
+function M.judge(book, shown, kind, now)
+  local row = M.root(book, shown)
+  if row.credited then return judge_credited(book, row, kind, now) end
   if row.closed then return end
   if kind == "refused" then -- a held one may be a credited one that is taken back
     if row.held then
@@ -102,6 +108,9 @@ function M.judge(book, row, kind, now)
   elseif kind == "ask" then
     ask(book, row, "state", now)
   elseif kind == "credit" then
+    -- the address and the memo stay the deposit's own: the successful record may hide its memo
+    book:change(row, { coin = shown.coin, network = shown.network, tx = shown.tx, amount = shown.amount,
+      state = shown.state, raw = shown.raw })
     if row.held or row.before then return ask(book, row, row.held and "doubt" or "before", now) end
     local customer, why = customer_of(book, row)
     if customer then credit(book, row, customer, now) else ask(book, row, why, now) end
@@ -122,6 +131,10 @@ function M.settle(book, dp, verb, with, by, now)
   if row.ask == "" then return nil, ("nobody is asked about %s"):format(dp) end
   if verb == "give" then
     if row.credited then return nil, ("%s is credited to %s; say seen"):format(dp, row.customer) end
+    local amount = decimal(row.amount)
+    if not amount or amount:sign() < 1 then
+      return nil, ("the amount %q of %s is none to credit; say refuse"):format(row.amount, dp)
+    end
     if not book:rows("SELECT customer FROM purser_receive_customer WHERE customer = $1", with)[1] then
       return nil, ("there is no customer %s"):format(with)
     end
@@ -129,10 +142,11 @@ function M.settle(book, dp, verb, with, by, now)
     credit(book, row, with, now)
   elseif verb == "same" then
     local other = book:deposit(with)
-    if not other or other == row then return nil, ("there is no other deposit %s"):format(with) end
+    local root = other and M.root(book, other)
+    if not root or root == row then return nil, ("there is no other deposit %s"):format(with) end
     if row.credited then return nil, ("%s is credited; say seen"):format(dp) end
-    book:change(row, { ask = "", closed = true, held = false, by = by,
-      same = other.same ~= "" and other.same or other.dp })
+    book:change(row, { ask = "", closed = true, held = false, by = by, same = root.dp })
+    if root.rival == "" then book:change(root, { held = false }) end -- this record alone made it doubtful
   elseif row.credited == (verb == "seen") then
     book:change(row, { ask = "", closed = true, held = false, by = by })
   else

@@ -10,6 +10,7 @@ local states = require "purser.client.operations.states"
 
 local M = {}
 
+local LATEST = 1e13 -- times are kept as 13 digits
 local PREFIXED = 12 -- an address is longer; what follows a word and a colon may be a memo else
 
 local function text_of(value)
@@ -51,7 +52,8 @@ function M.value(record, network_of)
   v.coin, v.network = network_of(text_of(record.coin), text_of(record.network))
   v.at, v.memo = M.place(record.address, record.memo)
   v.tx = text_of(record.txId):lower():gsub("^0x", ""):gsub(":%d+$", "")
-  v.time = math.floor(tonumber(record.insertTime) or 0)
+  local time = tonumber(record.insertTime) or 0
+  v.time = time >= 0 and time < LATEST and math.floor(time) or 0
   v.state, v.kind = text_of(record.status), states.credit(record.status)
   local amount = decimal(text_of(record.amount))
   v.amount = amount and tostring(amount) or text_of(record.amount)
