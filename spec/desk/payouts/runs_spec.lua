@@ -2,6 +2,8 @@
 -- One plan is shown, confirmed and sent: the sections of a plan, how its run begins, and what a run takes.
 
 local at = require "payouts_setting"
+local files = require "files"
+local purser = require "purser"
 local runs = require "purser.desk.payouts.runs"
 
 before_each(at.begin)
@@ -159,6 +161,27 @@ describe("a plan", function()
 end)
 
 describe("a run", function()
+  it("is of the queue, the account and the journal of its plan: in another one all would be new, and paid again",
+    function()
+      local june, july = at.payouts_with { queue = "june" }, at.payouts_with { queue = "july" }
+      local payments = { { key = "a", operation = "wallet.transfer", params = at.own "1" } }
+      local plan = assert(june:plan { payments = payments })
+      local plans = { [july] = plan, [june] = assert(purser.payouts.plan(at.client, payments)) }
+      local journal, path = at.journal, at.path
+      at.path = files.path_in_memory()
+      at.open()
+      plans[at.payouts_with { queue = "june" }] = plan
+      for payouts, other in pairs(plans) do
+        assert.equal("payouts.other_queue", select(2, payouts:run(other)).code)
+        assert.same({}, assert(payouts:list()))
+      end
+      at.journal:close()
+      files.remove_database(at.path)
+      at.journal, at.path = journal, path
+      assert.equal(1, assert(june:run(plan)).done)
+      assert.equal(1, at.counted("wallet.transfer", "received"))
+    end)
+
   it("is joined where its rest is what is shown, and moves no mark", function()
     local one, two = at.payouts_with(), at.payouts_with { worker = "two" }
     local number = begin(one, { a = "1", b = "2" })

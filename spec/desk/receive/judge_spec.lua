@@ -86,7 +86,7 @@ describe("A deposit in a state", function()
     assert.same({}, world.list())
   end)
 
-  it("that a person says is one not credited yet, whose memo is hidden now, credits the customer of that one", function()
+  it("that a person says is one not credited yet, whose memo is hidden now, credits that customer", function()
     local at = { address = "rX", memo = "5", tx = "a", status = 4 }
     local hidden = { address = "rX", tx = "a", status = 5 }
     world.store:close()
@@ -122,7 +122,7 @@ describe("A deposit in a state", function()
       local dp = world.list()[1].deposit
       local ok, err = pcall(world.settle, dp, "give", "alice")
       assert.is_false(ok)
-      assert.matches('the amount "' .. amount .. '" of ' .. dp .. " is none to credit; say refuse", err.message, 1, true)
+      assert.matches('the amount "' .. amount .. '" of ' .. dp .. " is none to credit", err.message, 1, true)
       world.settle(dp, "refuse")
       assert.same({ "", {} }, { world.events(), world.list() })
     end)

@@ -118,6 +118,27 @@ local function mark_keys(payments, known)
   end)
 end
 
+-- Texts that a spreadsheet makes of others: long numbers, formulas, errors, a text's mark; digits of other scripts.
+local REWRITTEN = { "^%d[%d.,]*[eE]%+?%d+$", "^[='#]", "^%d+[.,]0+$", "\239\188[\144-\153]" }
+local NOTHING = { ["-"] = true, null = true, none = true, ["n/a"] = true, na = true }
+
+local function is_rewritten(text)
+  for _, pattern in ipairs(REWRITTEN) do
+    if text:find(pattern) then return true end
+  end
+  return NOTHING[text:lower()]
+end
+
+local function mark_rewritten(payments, known)
+  for _, payment in ipairs(payments) do
+    for _, one in ipairs { { "key", payment.key }, { "memo", payment.params.memo or "" } } do
+      if not known[payment.key] and is_rewritten(tostring(one[2])) then
+        table.insert(payment.odd, ("the %s %s may be a spreadsheet's word for another text"):format(one[1], one[2]))
+      end
+    end
+  end
+end
+
 local function mark_paid(payments, known, paid)
   for _, payment in ipairs(payments) do
     local entry = payment.row and not known[payment.key] and paid[content_of(payment.operation, payment.params)]
@@ -173,6 +194,7 @@ end
 function M.find_odd(payments, known, paid)
   mark_equal(payments, known)
   mark_keys(payments, known)
+  mark_rewritten(payments, known)
   mark_paid(payments, known, paid)
   mark_far(payments, known)
 end
@@ -223,7 +245,7 @@ end
 local function balances_of(client, source)
   local list, err, is_complete = read_balances(client, source)
   local balances = {}
-  for _, record in ipairs(list or {}) do balances[record.asset] = record.free or record.balance end
+  for _, record in ipairs(list or {}) do balances[record.asset or ""] = record.free or record.balance end
   return function(asset)
     return balances[asset] or list and is_complete and "0" or nil, err and err.message
   end

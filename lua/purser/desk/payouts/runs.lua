@@ -217,6 +217,12 @@ function M.joins(view, send)
   return number and view.rest[number] == #send and number or nil
 end
 
+-- Returns the name of a queue of an account in a journal; or nil and an error.
+local function place_of(self)
+  local id, err = self.journal:id()
+  return id and table.concat({ id, self.account, self.queue }, "\n"), err
+end
+
 --- Returns the view of a list of payments that were checked, or of the queue; or nil and an error.
 ---@param payments purser.PlannedPayment[]|nil  those without problems get one where the queue cannot take them
 function M.see(self, payments)
@@ -227,7 +233,9 @@ function M.see(self, payments)
     if made then list[#list + 1] = made end
     payment.problems[1] = payment.problems[1] or err and err.message
   end
-  return planned.within(self.journal, function(tx) return M.draw(tx, self, list) end, true)
+  local view, err = planned.within(self.journal, function(tx) return M.draw(tx, self, list) end, true)
+  if view then view.place, err = place_of(self) end
+  return view and view.place and view, err
 end
 
 --------------------------------------------------------------------------------------------------------------- a run
@@ -304,12 +312,18 @@ end
 ---@return string|nil number, purser.Error|nil err
 function M.begin(self, plan)
   local shown, person, new = plan, plan.person or os.getenv "USER" or self.worker, {}
+  local place, err = place_of(self)
+  if place ~= plan.place then
+    return nil, err or problem("payouts.other_queue", ('the plan is not of the queue "%s" of the account "%s" in this '
+      .. "journal; nothing was sent"):format(self.queue, self.account), "make it by payouts:plan of this queue")
+  end
   for _, entry in ipairs(plan.send) do
     local made = entry.made
     new[#new + 1] = not entry.now and made or nil
     if entry.difference then columns_of(made) end
   end
-  local seen, err = planned.within(self.journal, function(tx) return M.draw(tx, self, shown.list, shown) end, true)
+  local seen
+  seen, err = planned.within(self.journal, function(tx) return M.draw(tx, self, shown.list, shown) end, true)
   if not seen then return nil, err end
   return add.adding(self, new, function(tx, add_new)
     tx:lock(add.LOCK)
