@@ -18,7 +18,7 @@ local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
 local planned = require "purser.write.planned"
 local queue = require "purser.desk.payouts.queue"
-local runs = require "purser.desk.payouts.runs"
+local runs = lazy "purser.desk.payouts.runs"
 local schedule = require "purser.schedule"
 local worker = require "purser.desk.payouts.worker"
 local lists = lazy "purser.desk.payouts.list"
@@ -234,9 +234,21 @@ function Payouts:stop()
   if self.current then self.current.stopping = true end
 end
 
---- One line that reports the progress, for a terminal.
----@type fun(progress: purser.PayoutsProgress): string
-M.progress_line = worker.progress_line
+--- Returns the progress as a line for a terminal.
+---@param progress purser.PayoutsProgress
+---@return string
+function M.progress_line(progress)
+  local percent = progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100
+  local full = math.floor(percent / 5)
+  local parts = { ("[%s%s] %d of %d payments (%d %%), %d/s"):format(("#"):rep(full), ("."):rep(20 - full),
+    progress.finished, progress.total, percent, progress.rate) }
+  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
+  for _, name in ipairs { "failed", "undecided", "blocked" } do
+    if (progress[name] or 0) > 0 then parts[#parts + 1] = ("%d %s"):format(progress[name], name) end
+  end
+  if progress.waiting_for then parts[#parts + 1] = "waits: " .. progress.waiting_for end
+  return table.concat(parts, ", ")
+end
 
 --- Returns the queues of a journal, of every account, with how many payments each state has.
 ---@param journal purser.Journal

@@ -43,19 +43,6 @@ function M.prepare(journal)
   end)
 end
 
-local FOLLOW = [[UPDATE purser_run_rows SET of_account = $1 WHERE of_account = $2 AND NOT EXISTS (SELECT 1
-  FROM purser_run_rows AS own WHERE own.of_account = $3 AND own.of_queue = purser_run_rows.of_queue
-  AND own.of_payment = purser_run_rows.of_payment)]]
-
---- Gives an account the runs and the marks of the names that were joined with it: a payment that waits for a person's
---- yes would be one that no run ever had.
-function M.follow_joins(tx, self)
-  for _, name in ipairs(planned.joined_names(tx, self.account)) do
-    tx:rows("UPDATE purser_runs SET account = $1 WHERE account = $2", self.account, name)
-    tx:rows(FOLLOW, self.account, name, self.account)
-  end
-end
-
 ------------------------------------------------------------------------------------------------------- what is there
 
 local OPEN = { waiting = true, taken = true, sent = true }
@@ -328,7 +315,7 @@ function M.begin(self, plan)
   return add.adding(self, new, function(tx, add_new)
     tx:lock(add.LOCK)
     queue.check_account(tx, self, not shown.list)
-    M.follow_joins(tx, self)
+    queue.follow_joins(tx, self)
     local now = M.draw(tx, self, shown.list, seen)
     local taken = agreed(tx, shown, now)
     local number = M.joins(now, taken)
