@@ -282,7 +282,6 @@ build = {
     ["purser.desk.payouts.history_check"] = "lua/purser/desk/payouts/history_check.lua",
     ["purser.desk.payouts"] = "lua/purser/desk/payouts/init.lua",
     ["purser.desk.payouts.list"] = "lua/purser/desk/payouts/list.lua",
-    ["purser.desk.payouts.payment"] = "lua/purser/desk/payouts/payment.lua",
     ["purser.desk.payouts.plan"] = "lua/purser/desk/payouts/plan.lua",
     ["purser.desk.payouts.queue"] = "lua/purser/desk/payouts/queue.lua",
     ["purser.desk.payouts.retry"] = "lua/purser/desk/payouts/retry.lua",

@@ -179,11 +179,17 @@ local OF_A_CALL = [[SELECT a.payment AS payment FROM %s CROSS JOIN purser_calls 
 local OF_OTHER_CONTENT = [[SELECT a.payment AS payment FROM %s CROSS JOIN purser_calls AS c WHERE c.payment = a.payment
   AND c.account = $2 AND c.queue = $3 AND c.queue <> '' AND (c.content <> a.content OR c.operation <> a.operation
   OR a.given <> '' AND c.key <> a.key) LIMIT 1]]
-local INSERT = [[INSERT INTO purser_calls (account, queue, added_at, state, stage, id, operation, history, key, content,
-  params, digest, payment) SELECT $1, $2, $3, 'planned', 'waiting', id, operation, history, key, content, params, digest,
-  payment FROM %s WHERE true ON CONFLICT DO NOTHING]]
+local INSERT = [[INSERT INTO purser_calls (account, queue, added_at, state, stage, id, operation, history, key,
+  content, params, digest, payment) SELECT $1, $2, $3, 'planned', 'waiting', id, operation, history, key, content,
+  params, digest, payment FROM %s WHERE true ON CONFLICT DO NOTHING]]
 local LACKING = [[SELECT a.payment AS payment FROM %s WHERE NOT EXISTS (SELECT 1 FROM purser_calls AS c
   WHERE c.account = $2 AND c.queue = $3 AND c.queue <> '' AND c.payment = a.payment) LIMIT 1]]
+
+-- A call with the key of a payment begins before, or finds the payment. PostgreSQL does not know how long the list is.
+local function prepare_postgresql(tx, length)
+  tx:rows "LOCK TABLE purser_calls IN SHARE ROW EXCLUSIVE MODE"
+  if length > 100 then tx:rows "SET LOCAL enable_nestloop = off" end
+end
 
 -- Returns the payments from `first` on as JSON.
 local function encode(payments, first)
@@ -236,8 +242,7 @@ function M.adding(self, payments, act)
   local texts = encode_all(payments)
   return planned.within(self.journal, function(tx)
     return act(tx, function(wanted)
-      -- a call with the key of a payment begins before, or finds the payment
-      if tx.db.name == "postgresql" then tx:rows "LOCK TABLE purser_calls IN SHARE ROW EXCLUSIVE MODE" end
+      if tx.db.name == "postgresql" then prepare_postgresql(tx, #payments) end
       local chosen = {}
       for _, payment in ipairs(payments) do
         chosen[#chosen + 1] = (not wanted or wanted[payment.key]) and payment or nil

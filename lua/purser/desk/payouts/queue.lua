@@ -63,7 +63,7 @@ local function payment_of(row)
 end
 
 -- Returns a number of rows.
-local function count(tx, from, ...)
+local function number_of(tx, from, ...)
   return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. from, ...)[1].number)
 end
 
@@ -202,7 +202,7 @@ function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.accou
 function M.left(tx, self)
   local now = tx:now()
   local from, mark = own(self)
-  return count(tx, from .. " AND stage IN ('waiting', 'taken', 'sent') AND (stage <> 'waiting' OR blocked = '' "
+  return number_of(tx, from .. " AND stage IN ('waiting', 'taken', 'sent') AND (stage <> 'waiting' OR blocked = '' "
     .. "AND (due_at <= $4 OR due_at > $5))", self.account, self.queue, mark, time_text(now + PATIENCE_MS),
     time_text(now + MAX_DELAY_MS))
 end
@@ -316,7 +316,7 @@ function M.other_accounts(tx, self)
       LIMIT 1]], after)[1]
     if not row then return others end
     after = row.account
-    local number = after ~= self.account and count(tx, IN_QUEUE, after, self.queue) or 0
+    local number = after ~= self.account and number_of(tx, IN_QUEUE, after, self.queue) or 0
     if number > 0 then others[#others + 1] = { account = after, payments = number } end
   end
 end

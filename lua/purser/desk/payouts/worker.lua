@@ -96,7 +96,7 @@ local function release(self, change)
   run.problem = run.problem or err
 end
 
-------------------------------------------------------------------------------------------------- a payment that was sent
+------------------------------------------------------------------------------------------------ a payment that was sent
 
 local TAKEN = "its record is another call's"
 
