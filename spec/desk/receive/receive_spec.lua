@@ -35,7 +35,9 @@ describe("A preview of what a look would credit", function()
     assert(world.receive:begin {})
     world.deposit "5"
     world.sim:advance(HOUR)
-    assert.same({}, world.receive:preview())
+    local none, asked = world.receive:preview()
+    assert.same({ {}, 1, "5", "USDT", "no customer has this address and memo" }, { none, #asked, asked[1].amount,
+      asked[1].coin, asked[1].why })
     local events = assert(world.receive:preview { customers = world.customers })
     assert.same({ 1, "credit", "alice" }, { #events, events[1].kind, events[1].row.customer })
     _, err = world.receive:preview { customers = "customer\nalice\n" }

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Customers by address and memo, from a CSV file: customer,address,memo,coins,least,from,until. A file with a mistake is
--- refused as a whole.
+-- Customers by address and memo, from a CSV file: customer,address,memo,coins,least,from,until. One mistake refuses the
+-- whole file.
 
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"

@@ -86,9 +86,10 @@ function Receive:begin(params) return looks.begin(self, params) end
 ---@field kind "credit"|"reversed"
 ---@field body string  what a receiver gets: one JSON object
 
---- Returns the events that a look would make now, and keeps nothing.
+--- Returns the events that a look would make now, and the deposits that a person would be asked about besides those of
+--- the list: { deposit, amount, coin, why }. Keeps nothing.
 ---@param params { customers: string|nil }|nil  customers: in place of those that are kept
----@return purser.ReceiveEvent[]|nil events, purser.Error|nil err
+---@return purser.ReceiveEvent[]|nil events, table[]|purser.Error asked  nil and an error where it cannot look
 function Receive:preview(params) return looks.preview(self, params) end
 
 ---@class purser.ReceiveRun

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The state of a deposit says whom to credit, what to take back, and when a person is asked.
+-- Credits a deposit, takes it back, or asks a person, by its state.
 
 local decimal = require "purser.decimal"
 local json = require "purser.json"
@@ -9,16 +9,15 @@ local M = {}
 
 local HOUR = 3600000
 
--- Tells whether the service ever showed a memo at this address.
+-- Returns whether the service ever showed a memo at this address.
 local function had_memo(book, at)
   return book:rows([[SELECT d.dp AS dp FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON d.dp = t.dp
     WHERE t.mark = $1 AND d.memo <> '' LIMIT 1]], "@" .. at)[1] ~= nil
 end
 
--- Returns the customer of a deposit; or nil and why a person has to say. About an hour from a hand-over the record's
--- time proves nothing.
+-- Returns the customer of a deposit; or nil and why a person is asked. Within an hour of a hand-over no time is proof.
 local function customer_of(book, row)
-  local owner -- the customers' file has one at a time
+  local owner
   for _, one in ipairs(book:rows("SELECT * FROM purser_receive_customer WHERE at = $1 AND memo = $2", row.at,
     row.memo)) do
     local from, to = tonumber(one.starts) or 0, tonumber(one.ends) or math.huge
@@ -34,7 +33,7 @@ local function customer_of(book, row)
   return owner.customer
 end
 
---- Returns the event of a deposit as a receiver gets it, and its id.
+--- Returns an event as JSON for receivers, and its id.
 ---@return string body, string id
 function M.event(row, kind)
   local id = row.dp .. "/" .. kind
@@ -43,7 +42,7 @@ function M.event(row, kind)
     { "address", row.address }, { "memo", row.memo }, { "tx", row.tx }, { "time", row.time } }), id
 end
 
--- Makes an event, and what each receiver waits for, in the transaction of the row.
+-- Puts an event into the outbox, in the transaction of the deposit.
 local function emit(book, row, kind, now)
   local body, id = M.event(row, kind)
   book.outbox:emit(book, { id = id, kind = kind, subject = row.dp, seq = book:next(), at = stores.time_text(now),
@@ -53,15 +52,15 @@ end
 
 local function ask(book, row, why, now)
   book:change(row, { ask = why, asked = stores.time_text(now) })
+  if book.asked then book.asked[#book.asked + 1] = row end
 end
 
--- Credits a customer, once.
 local function credit(book, row, customer, now)
   book:change(row, { credited = true, customer = customer, paid_coin = row.coin, paid_amount = row.amount, ask = "" })
   emit(book, row, "credit", now)
 end
 
--- A deposit that was credited: one refusal may be an answer that is late, two take it back.
+-- Judges a credited deposit: one refusal may be a late answer, two in a row take the credit back.
 local function judge_credited(book, row, kind, now)
   if kind == "refused" then
     if row.reversed then return end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Whole readings of the service's list of deposits: two hours at each look, two days each half hour, and all that the
--- service shows each twelve hours, at the start and after an error. Nothing that a stranger sends changes these depths.
+-- Reads the service's list of deposits: two hours at each look, two days each half hour, all each twelve hours, at the
+-- start and after an error. No deposit changes these depths.
 
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
@@ -15,8 +15,8 @@ local MARGIN_MS = 540000 -- later than the earliest time: the walk takes a while
 local Reader = {}
 Reader.__index = Reader
 
--- Returns coin and network by one name each, whichever name a record shows; as shown where the service knows neither.
--- The live service shows a coin of several networks with its network, as USDT-TRX.
+-- Returns a record's coin and network by their canonical names, or as shown where the service does not know them. The
+-- live service shows a coin of several networks with the network, as USDT-TRX.
 local function named(self, coin, network)
   local function find(name, of)
     local found, err = self.client.wallet:find_network { coin = name, network = of, max_age_ms = DAY }

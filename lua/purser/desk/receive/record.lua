@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A record of a deposit as values: two records that differ by spelling alone have one face. Spelling is `0x` and `:0`
--- of a transaction, capitals and the prefix of an address, `address:memo`, zeros at the end of an amount, and the name
--- of a network.
+-- A record of a deposit as values. Records that differ by spelling alone have one face: by `0x` and `:0` of a
+-- transaction, capitals and prefix of an address, `address:memo`, zeros at the end of an amount, names of a network.
 
 local decimal = require "purser.decimal"
 local digest = require "purser.client.util.digest"
@@ -11,14 +10,14 @@ local states = require "purser.client.operations.states"
 local M = {}
 
 local LATEST = 1e13 -- times are kept as 13 digits
-local PREFIXED = 12 -- an address is longer; what follows a word and a colon may be a memo else
+local PREFIXED = 12 -- characters behind a colon: more are an address, fewer may be a memo
 
 local function text_of(value)
   local text = value == nil and "" or tostring(value)
   return (text:gsub("%z", "\\0")) -- neither database keeps a zero byte
 end
 
---- Returns the JSON of the members that are no tables of what the service showed.
+--- Returns a record as JSON, without members that are tables.
 function M.raw(v)
   local flat = {}
   for name, value in pairs(v.record) do
@@ -28,7 +27,7 @@ function M.raw(v)
   return went and text or "{}"
 end
 
---- Returns an address as a value, and its memo, which may stand behind it.
+--- Returns an address as a value, and its memo, which may stand behind the address.
 ---@param address any
 ---@param memo any
 ---@return string at, string memo

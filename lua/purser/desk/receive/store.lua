@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The database of what was received. Every column is text: times are 13 digits of epoch milliseconds, a flag is "1" or
--- "". A reading is one transaction; who reads holds the lease.
+-- The database of deposits. Every column is text: a time is 13 digits of epoch milliseconds, a flag is "1" or "". A
+-- reading is one transaction of the process that holds the lease.
 
 local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
@@ -13,11 +13,11 @@ Store.__index = Store
 local M = {}
 
 local VERSION = "2"
-local LOCK = 7254202 -- of PostgreSQL's advisory locks: one program at a time makes the tables
+local LOCK = 7254202 -- PostgreSQL's advisory lock of the tables' creation
 
--- face: of the record that was shown last; at: its address as a value; raw: that record
--- customer, paid_coin, paid_amount: of the credit, and never changed; ask: why a person is asked, since `asked`
--- rival: the deposit that a held one may be; same: the deposit that a person says it is; by: that person
+-- face, at, raw: of the record that was shown last; at: the address as a value
+-- customer, paid_coin, paid_amount: of the credit, never changed; ask: why a person is asked, since `asked`
+-- rival: the deposit that a held deposit may be; same: the deposit that it is by the word of the person `by`
 local columns = { "dp", "face", "at", "address", "coin", "network", "tx", "memo", "amount", "time", "state", "raw",
   "seen", "customer", "paid_coin", "paid_amount", "ask", "asked", "rival", "same", "by", "credited", "old", "reversed",
   "held", "closed", "before", "back", "odd", "again" }
@@ -63,12 +63,12 @@ local function create(tx)
     VERSION)
 end
 
---------------------------------------------------------------------------------- what one transaction reads and writes
+--------------------------------------------------------------------------------------------------- in a transaction
 
 local Book = {}
 Book.__index = Book
 
--- Returns the rows of a statement as objects: one for each deposit, in a whole transaction.
+-- Returns rows as objects: one object a deposit in a transaction.
 local function objects(book, rows)
   for i, row in ipairs(rows) do
     local known = book.known[row.dp]
@@ -106,7 +106,7 @@ function Book:deposit(dp)
   return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE dp = $1", dp))[1]
 end
 
---- Returns the deposits that were shown last with this face.
+--- Returns the deposits whose last record had this face.
 function Book:with_face(face)
   return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE face = $1 ORDER BY dp", face))
 end
@@ -124,7 +124,6 @@ function Book:at_address(at, from, tx, earliest, latest)
     "@" .. at, M.time_text(from), tx, M.time_text(earliest), M.time_text(latest)))
 end
 
---- Notes that a deposit was changed.
 function Book:change(row, fields)
   for name, value in pairs(fields) do
     if row[name] ~= value then row[name], self.dirty[row] = value, true end
@@ -149,7 +148,7 @@ local function trace(book, row)
   end
 end
 
---- Adds a deposit. Its id is made of its account and its first face, so that two databases have one id.
+--- Adds a deposit. Account and first face make its id, equal in every database.
 function Book:insert(row)
   local n, account = 0, self:meta "account" or ""
   repeat
@@ -171,17 +170,17 @@ end
 
 local LOST = "another process reads into this database, or this one was too slow to say that it still does"
 
--- Returns who holds the lease, and until when, and keeps others from changing that until the transaction ends.
+-- Returns holder and end of the lease, and locks both until the transaction ends.
 local function lease_of(self, tx)
   return tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'"
     .. (self.db.name == "postgresql" and " FOR UPDATE" or ""))[1].value
 end
 
---- Makes the error of a database that fails.
+--- Returns the error of a database that fails.
 function M.problem(message) return errors.config("the deposits: " .. tostring(message)) end
 
---- Runs `fn(book)` in one transaction. `owner` has to hold the lease, where one is given. Returns what `fn` returns; or
---- nil and an error, also of what `fn` refuses with nil and a message.
+--- Runs `fn(book)` in a transaction; an `owner` has to hold the lease. Returns the result of `fn`; or nil and an error,
+--- also where `fn` returns nil and a message.
 function Store:write(fn, owner)
   local refused
   local value, message = self.db:transaction(function(tx)
@@ -199,12 +198,12 @@ function Store:write(fn, owner)
   return nil, refused and errors.argument(nil, refused) or M.problem(message)
 end
 
---- Takes or keeps the lease until `now + ms`. Returns true; or nil and what holds it.
+--- Takes or keeps the lease until `now + ms`. Returns true; or nil and the holder.
 function Store:lease(owner, now, ms)
   return self.db:transaction(function(tx)
     local text = lease_of(self, tx)
     local holder, ends = text:match "^(%S+) (%d+)$"
-    -- a holder whose lease ends far ahead had a clock that was wrong
+    -- a lease that ends far ahead was written by a wrong clock
     if holder and holder ~= owner and tonumber(ends) > now and tonumber(ends) <= now + 10 * ms then tx:reject(text) end
     tx:rows("UPDATE purser_receive_meta SET value = $1 WHERE name = 'lease'", ms > 0 and ("%s %d"):format(owner,
       now + ms) or "")
@@ -212,7 +211,6 @@ function Store:lease(owner, now, ms)
   end)
 end
 
---- Returns the rows of a statement, and how many it changed; or nil and a message.
 function Store:rows(sql, ...) return self.db:rows(sql, ...) end
 
 function Store:close() self.db:close() end
