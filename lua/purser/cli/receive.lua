@@ -120,8 +120,8 @@ function actions.run(options)
     local events, asked = receive:preview { customers = customers }
     for _, event in ipairs(report.must(events, asked)) do made(event) end
     for _, line in ipairs(asked) do
-      report.say("a person would be asked about %s", plain_text.clean(("%s: %s %s  %s"):format(line.deposit, line.amount,
-        line.coin, line.why)))
+      local text = ("%s: %s %s  %s"):format(line.deposit, line.amount, line.coin, line.why)
+      report.say("a person would be asked about %s", plain_text.clean(text))
     end
     return math.max(asked_code(options, receive), asked[1] and ASKED or report.DONE)
   end
