@@ -296,7 +296,6 @@ build = {
     ["purser.desk.receive.lists"] = "lua/purser/desk/receive/lists.lua",
     ["purser.desk.receive.look"] = "lua/purser/desk/receive/look.lua",
     ["purser.desk.receive.reader"] = "lua/purser/desk/receive/reader.lua",
-    ["purser.desk.receive.record"] = "lua/purser/desk/receive/record.lua",
     ["purser.desk.receive.store"] = "lua/purser/desk/receive/store.lua",
     ["purser.desk.workflow.balances"] = "lua/purser/desk/workflow/balances.lua",
     ["purser.desk.workflow.coins"] = "lua/purser/desk/workflow/coins.lua",

@@ -4,7 +4,7 @@
 
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
-local records = require "purser.desk.receive.record"
+local readers = require "purser.desk.receive.reader"
 local stores = require "purser.desk.receive.store"
 local utc = require "purser.client.util.utc"
 
@@ -44,7 +44,7 @@ function M.row(cells)
   local row = { customer = cells.customer or "", address = cells.address or "", coins = cells.coins or "",
     least = cells.least or "" }
   if row.customer == "" or row.address == "" then return nil, "customer and address must not be empty" end
-  row.at, row.memo = records.place(row.address, cells.memo)
+  row.at, row.memo = readers.place(row.address, cells.memo)
   row.coins = row.coins:gsub("[,;%s]+", " "):gsub("^ ", ""):gsub(" $", ""):upper()
   local least = row.least ~= "" and decimal(row.least)
   if row.least ~= "" and (not least or least:sign() < 0) then

@@ -8,7 +8,7 @@
 --   held    else, where the deposit is decided: a person says
 
 local judges = require "purser.desk.receive.judge"
-local records = require "purser.desk.receive.record"
+local readers = require "purser.desk.receive.reader"
 local stores = require "purser.desk.receive.store"
 
 local M = {}
@@ -101,7 +101,7 @@ local function left_over(round, groups, order)
   return left
 end
 
--- Returns whether later readings have to show a record again, and counts this reading.
+-- Returns whether later readings have to show a record again; counts this one.
 local function has_to_wait(round, v)
   local name, reading, is_grave = v.face .. "#" .. (v.twin or ""), round.reading, v.twin
   for _, row in ipairs(v.doubts) do is_grave = is_grave or is_decided(row) end
@@ -115,10 +115,16 @@ local function has_to_wait(round, v)
   return true
 end
 
+-- Returns the members of a deposit that its record has.
+local function shown_of(v)
+  return { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx, memo = v.memo,
+    amount = v.amount, time = v.time, state = v.state }
+end
+
 local function add(round, v)
-  local row = { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx,
-    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = records.raw(v), same = "", ask = "",
-    seen = stores.time_text(round.reading.at), before = v.time < round.since and v.kind == "credit" }
+  local row = shown_of(v)
+  row.raw, row.same, row.ask, row.seen = readers.raw(v), "", "", stores.time_text(round.reading.at)
+  row.before = v.time < round.since and v.kind == "credit"
   return round.book:insert(row)
 end
 
@@ -176,8 +182,8 @@ end
 local function show(round, row, v)
   local book, reading = round.book, round.reading
   local is_other = row.face ~= v.face or row.state ~= v.state or row.time ~= v.time
-  book:change(row, { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx,
-    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = is_other and records.raw(v) or row.raw })
+  book:change(row, is_other and { raw = readers.raw(v) } or {})
+  book:change(row, shown_of(v))
   if reading.is_first and v.kind == "credit" then return book:change(row, { credited = true, old = true }) end
   judges.judge(book, row, v.kind, reading.at)
 end

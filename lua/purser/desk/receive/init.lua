@@ -7,9 +7,9 @@
 ---     assert(receive:begin { customers = "customer,address\nalice,0x8f3b...\n" })
 ---     assert(receive:run {})
 ---
---- The files in reading order: record (a record as values), reader (whole readings of the service), identity (which
---- record is which deposit), judge (whom to credit, when to ask a person), look (the lease, and the loop), customers
---- (who owns an address), lists (what a person reads), store (the database).
+--- The files in reading order: reader (readings of the service as values), identity (the deposit of a record), judge
+--- (credit, or ask a person), look (the lease, and the loop), customers (the owner of an address), lists (for a
+--- person), store (the database).
 
 local core = require "purser.core"
 local customers = require "purser.desk.receive.customers"

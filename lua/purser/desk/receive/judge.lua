@@ -89,7 +89,6 @@ function M.root(book, row)
 end
 
 --- Acts on what the service shows of a deposit now.
----@param book table
 ---@param shown table   the row that is shown
 ---@param kind string   the meaning of its state: pending, credit, refused or ask
 ---@param now integer
@@ -117,7 +116,6 @@ function M.judge(book, shown, kind, now)
 end
 
 --- Ends a line of a person's list. Returns true; or nil and a message.
----@param book table
 ---@param dp string
 ---@param verb string     give, same, refuse or seen
 ---@param with string|nil  a customer, or a deposit

@@ -18,11 +18,8 @@ M.whys = {
 
 local function verbs_of(row)
   if row.credited ~= "" then return { "seen" } end
-  local verbs = {}
-  if row.rival ~= "" then verbs[1] = "same " .. row.rival end
-  verbs[#verbs + 1] = "give " .. ((row.rival_customer or "") ~= "" and row.rival_customer or "CUSTOMER")
-  verbs[#verbs + 1] = "refuse"
-  return verbs
+  local give = "give " .. ((row.rival_customer or "") ~= "" and row.rival_customer or "CUSTOMER")
+  return row.rival ~= "" and { "same " .. row.rival, give, "refuse" } or { give, "refuse" }
 end
 
 --- Returns the lines of the list.

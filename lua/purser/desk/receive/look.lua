@@ -52,7 +52,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------ the lease
 
---- Takes the lease, and keeps events for the receivers that are named.
+--- Takes the lease, and keeps events for the receivers.
 function M.take_lease(self, params)
   local corrected, late = self.client:sync_clock() -- the lease counts by the service's time
   if not corrected then return nil, late end
@@ -74,7 +74,6 @@ function M.take_lease(self, params)
   return taken, err
 end
 
---- Gives the lease up.
 function M.release(self)
   if self.store:write(function() return true end, self.token) then self.store:lease(self.token, 0, 0) end
 end

@@ -37,12 +37,9 @@ local indexes = { "deposit_face ON purser_receive_deposit (face)", "deposit_ask 
   "delivery_due ON purser_receive_delivery (receiver, due)" }
 
 local marks, sets = {}, {}
-for i, name in ipairs(columns) do
-  marks[i] = "$" .. i
-  if i > 1 then sets[i - 1] = ('"%s" = $%d'):format(name, i - 1) end
-end
-local INSERT = ("INSERT INTO purser_receive_deposit VALUES (%s)"):format(table.concat(marks, ", "))
-local UPDATE = ("UPDATE purser_receive_deposit SET %s WHERE dp = $%d"):format(table.concat(sets, ", "), #columns)
+for i, name in ipairs(columns) do marks[i], sets[i] = "$" .. i, ('"%s" = excluded."%s"'):format(name, name) end
+local WRITE = ("INSERT INTO purser_receive_deposit VALUES (%s) ON CONFLICT (dp) DO UPDATE SET %s")
+  :format(table.concat(marks, ", "), table.concat(sets, ", "))
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
@@ -84,7 +81,6 @@ end
 
 function Book:rows(...) return self.tx:rows(...) end
 
---- Returns a value of the database's own.
 function Book:meta(name)
   local row = self:rows("SELECT value FROM purser_receive_meta WHERE name = $1", name)[1]
   return row and row.value
@@ -95,7 +91,7 @@ function Book:set_meta(name, value)
     tostring(value), tostring(value))
 end
 
---- Returns the next number of a sequence, as a text of 12 digits.
+--- Returns the next number, as a text of 12 digits.
 function Book:next()
   local n = ("%012d"):format(tonumber(self:meta "seq") + 1)
   self:set_meta("seq", n)
@@ -131,18 +127,14 @@ function Book:change(row, fields)
   return row
 end
 
-local function values_of(row, first, last)
+-- Writes a deposit, and the marks by which it is found.
+local function write(book, row)
   local values = {}
-  for i = first, #columns do
-    local name = columns[i]
+  for i, name in ipairs(columns) do
     local value = row[name]
-    values[#values + 1] = flags[name] and (value and "1" or "") or name == "time" and M.time_text(value) or value or ""
+    values[i] = flags[name] and (value and "1" or "") or name == "time" and M.time_text(value) or value or ""
   end
-  values[#values + 1] = last
-  return unpack(values)
-end
-
-local function trace(book, row)
+  book:rows(WRITE, unpack(values))
   for _, mark in ipairs { row.face, "@" .. row.at } do
     book:rows("INSERT INTO purser_receive_trace VALUES ($1, $2) ON CONFLICT DO NOTHING", mark, row.dp)
   end
@@ -156,16 +148,8 @@ function Book:insert(row)
     row.dp = "dp_" .. digest.id("dp", account, row.face, tostring(n)):sub(1, 12)
   until not self:deposit(row.dp)
   self.known[row.dp] = row
-  self:rows(INSERT, values_of(row, 1))
-  trace(self, row)
+  write(self, row)
   return row
-end
-
-local function flush(book)
-  for row in pairs(book.dirty) do
-    book:rows(UPDATE, values_of(row, 2, row.dp))
-    trace(book, row)
-  end
 end
 
 local LOST = "another process reads into this database, or this one was too slow to say that it still does"
@@ -191,7 +175,7 @@ function Store:write(fn, owner)
       refused = why
       tx:reject(why)
     end
-    flush(book)
+    for row in pairs(book.dirty) do write(book, row) end
     return result == nil and true or result
   end)
   if value ~= nil then return value end
