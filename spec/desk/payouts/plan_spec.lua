@@ -124,6 +124,25 @@ describe("a plan from Lua", function()
   end)
 end)
 
+describe("the balances of the live account", function()
+  for _, fault in ipairs { false, true } do
+    it(fault and "that cannot be read are none" or "are those of all assets, nothing for the others", function()
+      local sim, client = simulated.world({ seed = 3, variant = "live", profile = "mexc" },
+        { role = "main", balances = { USDT = "100" } }, { profile = "mexc", retry = false })
+      if fault then sim:fault { kind = "reject", operation = "live.account", code = "700007" } end
+      local totals = {}
+      for i, asset in ipairs { "USDT", "BTC" } do
+        totals[i] = { source = "", payer = "this account", account_type = "SPOT", asset = asset, amount = decimal "5",
+          fees = decimal "0" }
+      end
+      payments_plan.add_balances(client, totals)
+      assert.same(fault and {} or { "100", "0" }, { totals[1].balance, totals[2].balance })
+      assert.equal(fault, totals[1].unread ~= nil)
+      assert.same({ false, not fault }, { totals[1].is_short, totals[2].is_short })
+    end)
+  end
+end)
+
 describe("a fee below nothing", function()
   it("lowers no sum: it is not known, as the plan warns", function()
     local sim, _, owner = simulated.world({ seed = 3 }, { role = "main", balances = { USDT = "100" } })

@@ -99,12 +99,14 @@ describe("a plan", function()
   end)
 
   it("refuses a changed row whose last attempt has no known end, in whatever state the row stands", function()
-    begin(payouts, { a = "1", b = "2", c = "3" })
+    begin(payouts, { a = "1", b = "2", c = "3", d = "4", e = "5" })
     at.set "stage = 'failed', state = 'unknown', attempt = '1' WHERE payment = 'a'"
+    at.set "stage = 'sent', state = 'rejected', attempt = '1' WHERE payment = 'd'" -- looked for by its id
+    at.set "stage = 'done', state = 'rejected', attempt = '1' WHERE payment = 'e'" -- by an attempt before
     at.set "stage = 'waiting', state = 'undecided', attempt = '1' WHERE payment = 'b'"
     at.set "stage = 'waiting', state = 'not_done', attempt = '1' WHERE payment = 'c'"
-    local plan = plan_of(payouts, { a = "10", b = "20", c = "30" })
-    assert.same({ "a b", "c" }, { keys(plan.refused), keys(plan.changed) })
+    local plan = plan_of(payouts, { a = "10", b = "20", c = "30", d = "40", e = "50" })
+    assert.same({ "a b d e", "c" }, { keys(plan.refused), keys(plan.changed) })
   end)
 
   it("has no run where a row differs since it was shown, and leaves out what is over or held by then", function()

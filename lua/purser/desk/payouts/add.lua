@@ -74,7 +74,7 @@ function M.difference(known, payment)
   end
   for _, param in ipairs(row.params) do
     local before, now = known.params[param[1]], payment.params[param[1]]
-    if before ~= now and param[1] ~= row.reconcile.client_id then
+    if before ~= now then
       parts[#parts + 1] = ("%s was %s, is %s"):format(param[1], tostring(before or "absent"), tostring(now or "absent"))
     end
   end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Reads the service's list of deposits: two hours at each look, two days each half hour, all each twelve hours, at the
--- start and after an error. Records have one face where spelling alone differs: `0x` and `:0` of a transaction, case and
--- prefix of an address, `address:memo`, zeros at the end of an amount, names of a network.
+-- start and after an error. Records have one face where spelling alone differs: `0x` and `:0` of a transaction, case
+-- and prefix of an address, `address:memo`, zeros at the end of an amount, names of a network.
 
 local decimal = require "purser.decimal"
 local digest = require "purser.client.util.digest"
