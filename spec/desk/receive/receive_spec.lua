@@ -2,6 +2,7 @@
 -- purser.receive over the simulator: the place.
 
 local files = require "files"
+local purser = require "purser"
 local receive_world = require "receive_world"
 
 local HOUR = 3600000
@@ -22,6 +23,27 @@ describe("purser.receive", function()
     assert.same({ "USDT", "TRX", world.address, "" }, { event.coin, event.network, event.address, event.memo })
     assert.same({}, world.receive:list())
     assert.is_true(world.receive:check()[1].adds_up)
+  end)
+end)
+
+describe("A database of deposits", function()
+  it("is named once", function()
+    for _, options in ipairs { {}, { sqlite = "a", postgresql = {} } } do
+      local _, err = purser.receive.open(options)
+      assert.same({ "give sqlite = FILE or postgresql = {...}, one of them", "sqlite" }, { err.message, err.option
+        or err.parameter })
+    end
+  end)
+end)
+
+describe("A test of a receiver", function()
+  after_each(files.remove_kept)
+
+  it("is an event of nothing, with every member of a credit", function()
+    local world = receive_world.new()
+    assert(world.receive:test "shop")
+    assert.same({ id = "dp_test/credit", kind = "credit", deposit = "dp_test", customer = "test", coin = "TEST",
+      network = "TEST", amount = "0", address = "", memo = "", tx = "", time = 0 }, world.got[1])
   end)
 end)
 
