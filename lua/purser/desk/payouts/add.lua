@@ -189,15 +189,16 @@ local function prepare_postgresql(tx, length)
   if length > 100 then tx:rows "SET LOCAL enable_nestloop = off" end
 end
 
--- Returns the payments from `first` on as JSON.
+-- Returns the payments from `first` on as JSON; or nil and a message.
 local function encode(payments, first)
   local rows = json.list {}
   for i = first, math.min(first + M.BATCH - 1, #payments) do
     local payment = payments[i]
     local columns = planned.columns(payment.operation, payment.params, payment.id)
     columns.payment, columns.given = payment.key, payment.given_id or ""
-    columns.id = assert(core.random_token(24))
-    local row = json.list {}
+    local row, message = json.list {}, nil
+    columns.id, message = core.random_token(24)
+    if not columns.id then return nil, "no random id could be made: " .. tostring(message) end
     for c, name in ipairs(COLUMNS) do row[c] = columns[name] end
     rows[#rows + 1] = row
   end
@@ -205,8 +206,11 @@ local function encode(payments, first)
 end
 
 local function encode_all(payments)
-  local texts = {}
-  for first = 1, #payments, M.BATCH do texts[#texts + 1] = encode(payments, first) end
+  local texts, message = {}, nil
+  for first = 1, #payments, M.BATCH do
+    texts[#texts + 1], message = encode(payments, first)
+    if message then return nil, message end
+  end
   return texts
 end
 
@@ -237,7 +241,8 @@ end
 --- returns how many are new. Returns the result of `act`; or nil and an error, and then nothing was added.
 ---@param payments table[]  as M.prepare makes them
 function M.adding(self, payments, act)
-  local texts = encode_all(payments)
+  local texts, message = encode_all(payments)
+  if not texts then return nil, planned.error(message) end
   return planned.within(self.journal, function(tx)
     return act(tx, function(wanted)
       if tx.db.name == "postgresql" then prepare_postgresql(tx, #payments) end
@@ -245,7 +250,9 @@ function M.adding(self, payments, act)
       for _, payment in ipairs(payments) do
         chosen[#chosen + 1] = (not wanted or wanted[payment.key]) and payment or nil
       end
-      return add_texts(tx, self, chosen, #chosen == #payments and texts or encode_all(chosen))
+      local of_chosen, problem = texts, nil
+      if #chosen < #payments then of_chosen, problem = encode_all(chosen) end
+      return of_chosen and add_texts(tx, self, chosen, of_chosen) or tx:reject(problem)
     end)
   end)
 end
