@@ -196,9 +196,9 @@ local function encode(payments, first)
     local payment = payments[i]
     local columns = planned.columns(payment.operation, payment.params, payment.id)
     columns.payment, columns.given = payment.key, payment.given_id or ""
-    local row, message = json.list {}, nil
-    columns.id, message = core.random_token(24)
-    if not columns.id then return nil, "no random id could be made: " .. tostring(message) end
+    local row, id, message = json.list {}, core.random_token(24)
+    if not id then return nil, "no random id could be made: " .. tostring(message) end
+    columns.id = id
     for c, name in ipairs(COLUMNS) do row[c] = columns[name] end
     rows[#rows + 1] = row
   end
@@ -206,10 +206,11 @@ local function encode(payments, first)
 end
 
 local function encode_all(payments)
-  local texts, message = {}, nil
+  local texts = {}
   for first = 1, #payments, M.BATCH do
-    texts[#texts + 1], message = encode(payments, first)
-    if message then return nil, message end
+    local text, message = encode(payments, first)
+    if not text then return nil, message end
+    texts[#texts + 1] = text
   end
   return texts
 end
