@@ -4,7 +4,6 @@
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
-local json = require "purser.json"
 local plain_text = require "purser.client.util.plain_text"
 local planned = require "purser.write.planned"
 local queue = require "purser.desk.payouts.queue"
@@ -97,22 +96,20 @@ function M.check_id(self, tx, payment)
     payment.id, whose))))
 end
 
--- Ends the transaction where the queue, or an earlier row of the list, has another content for the key.
-local function reject_other(tx, payment, known)
-  local _, err = argument_error(payment.key, ("is in the queue with other content: %s; put the old value back, or "
-    .. "correct it by a plan of the list (payouts:plan) where nothing was sent for it")
-    :format(M.difference(known, payment)))
-  err.code, err.details = "payouts.other_content", { key = payment.key }
-  tx:reject(err)
-end
-
--- Ends the transaction with the reason why a payment is not in the queue as the list has it.
-local function explain(self, tx, payment)
+--- Adds within a transaction. Returns whether it is new.
+function M.insert(self, tx, payment)
   M.check_id(self, tx, payment)
-  queue.insert(tx, self, payment) -- has an error of its own where a single call has the key
+  if queue.insert(tx, self, payment) then return true end
   local known = queue.find(tx, self, payment.key)
   if not known then tx:reject(select(2, argument_error(payment.key, "its id is that of another call"))) end
-  if M.differs(known, payment) then reject_other(tx, payment, known) end
+  if M.differs(known, payment) then
+    local _, err = argument_error(payment.key, ("is in the queue with other content: %s; put the old value back, or "
+      .. "correct it by a plan of the list (payouts:plan) where nothing was sent for it")
+      :format(M.difference(known, payment)))
+    err.code, err.details = "payouts.other_content", { key = payment.key }
+    tx:reject(err)
+  end
+  return false
 end
 
 -- Returns whether a table has payments outside of its list: one payment, a list with a gap, or a payment under a name.
@@ -152,110 +149,105 @@ end
 
 M.LOCK = 7078803 -- held while payments are added or replaced
 
----------------------------------------------------------------------------------------------------- a list at once
+---------------------------------------------------------------------------------------------------- a long list
 
--- One statement takes all rows as JSON, made before the transaction: row by row, a long list would keep other workers
--- out for longer than they wait.
+-- A transaction that writes a long list row by row keeps other workers out for longer than they wait. So the rows are
+-- written beside the journal's, a batch at a time, and one statement moves them: nobody sees a part of a list.
 
-M.BATCH = 5000 -- rows of a statement
+M.BATCH = 500 -- rows that a transaction writes one by one
 
-local COLUMNS = { "id", "operation", "history", "key", "content", "params", "digest", "payment", "given" }
-local READS = { sqlite = { "json_extract(value, '$[%d]') AS %s", "json_each($%d)" },
-  postgresql = { "value->>%d AS %s", "json_array_elements(CAST($%d AS json))" } }
+--- The table of rows that are not moved yet.
+M.TABLE = [[CREATE TABLE IF NOT EXISTS purser_adding (list TEXT NOT NULL, id TEXT NOT NULL, account TEXT NOT NULL,
+  queue TEXT NOT NULL, payment TEXT NOT NULL, operation TEXT NOT NULL, params TEXT NOT NULL, key TEXT NOT NULL,
+  content TEXT NOT NULL, digest TEXT NOT NULL, history TEXT NOT NULL, given TEXT NOT NULL,
+  PRIMARY KEY (list, payment))]]
 
--- Returns the rows of a JSON list, the statement's value of that number, as a table `a` of a query.
-local function rows_of(tx, number)
-  local parts, reads = {}, READS[tx.db.name]
-  for i, name in ipairs(COLUMNS) do parts[i] = reads[1]:format(i - 1, name) end
-  return ("(SELECT %s FROM %s) AS a"):format(table.concat(parts, ", "), reads[2]:format(number))
-end
+local ADD = [[INSERT INTO purser_adding (list, id, account, queue, payment, operation, params, key, content, digest,
+  history, given) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+  ON CONFLICT DO NOTHING]]
+local FORGET, DAY_MS = "DELETE FROM purser_adding WHERE list = $1 OR list < $2", 86400000
 
--- Payments that cannot be added: a single call has the key, the queue holds other content, or another call has the id.
--- CROSS JOIN lets SQLite begin with the list.
-local OF_A_CALL = [[SELECT a.payment AS payment FROM %s CROSS JOIN purser_calls AS c WHERE c.key = a.payment
-  AND c.operation = a.operation AND c.account = $2 AND c.key <> '' AND c.queue = '' LIMIT 1]]
-local OF_OTHER_CONTENT = [[SELECT a.payment AS payment FROM %s CROSS JOIN purser_calls AS c WHERE c.payment = a.payment
-  AND c.account = $2 AND c.queue = $3 AND c.queue <> '' AND (c.content <> a.content OR c.operation <> a.operation
-  OR a.given <> '' AND c.key <> a.key) LIMIT 1]]
-local INSERT = [[INSERT INTO purser_calls (account, queue, added_at, state, stage, id, operation, history, key,
-  content, params, digest, payment) SELECT $1, $2, $3, 'planned', 'waiting', id, operation, history, key, content,
-  params, digest, payment FROM %s WHERE true ON CONFLICT DO NOTHING]]
-local LACKING = [[SELECT a.payment AS payment FROM %s WHERE NOT EXISTS (SELECT 1 FROM purser_calls AS c
-  WHERE c.account = $2 AND c.queue = $3 AND c.queue <> '' AND c.payment = a.payment) LIMIT 1]]
+-- Rows that cannot be moved, for insert to say why: a single call has the key, another call the id, or the queue holds
+-- other content.
+local IN_THE_WAY = [[SELECT a.payment AS payment FROM purser_adding a JOIN purser_calls c ON c.account = a.account
+  AND c.key = a.payment AND c.key <> '' AND c.operation = a.operation AND c.queue = '' WHERE a.list = $1
+  UNION ALL SELECT a.payment FROM purser_adding a JOIN purser_calls c ON c.account = a.account AND c.queue = a.queue
+  AND c.queue <> '' AND c.payment = a.payment WHERE a.list = $2 AND (c.content <> a.content
+  OR c.operation <> a.operation OR a.given <> '' AND c.key <> a.key) LIMIT 1]]
+local MOVE = [[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, state, queue,
+  payment, stage, added_at) SELECT id, account, operation, history, key, content, params, digest, 'planned', queue,
+  payment, 'waiting', $1 FROM purser_adding WHERE list = $2 ON CONFLICT DO NOTHING]]
+local NOT_MOVED = [[SELECT payment FROM purser_adding a WHERE list = $1 AND NOT EXISTS (SELECT 1 FROM purser_calls
+  WHERE account = a.account AND queue = a.queue AND queue <> '' AND payment = a.payment) LIMIT 1]]
 
--- A call with the key of a payment begins before, or finds the payment. PostgreSQL does not know how long the list is.
-local function prepare_postgresql(tx, length)
-  tx:rows "LOCK TABLE purser_calls IN SHARE ROW EXCLUSIVE MODE"
-  if length > 100 then tx:rows "SET LOCAL enable_nestloop = off" end
-end
-
--- Returns the payments from `first` on as JSON; or nil and a message.
-local function encode(payments, first)
-  local rows = json.list {}
-  for i = first, math.min(first + M.BATCH - 1, #payments) do
-    local payment = payments[i]
-    local columns = planned.columns(payment.operation, payment.params, payment.id)
-    columns.payment, columns.given = payment.key, payment.given_id or ""
-    local row, id, message = json.list {}, core.random_token(24)
-    if not id then return nil, "no random id could be made: " .. tostring(message) end
-    columns.id = id
-    for c, name in ipairs(COLUMNS) do row[c] = columns[name] end
-    rows[#rows + 1] = row
-  end
-  return json.encode(rows)
-end
-
-local function encode_all(payments)
-  local texts = {}
-  for first = 1, #payments, M.BATCH do
-    local text, message = encode(payments, first)
-    if not text then return nil, message end
-    texts[#texts + 1] = text
-  end
-  return texts
-end
-
--- Adds the payments of a list, by the texts of encode_all. Returns how many are new.
-local function add_texts(tx, self, payments, texts)
-  local by_key, added = {}, 0
+-- Moves the rows of a list into the queue, or those alone whose keys are `wanted`. Returns how many are new.
+local function move(tx, self, name, payments, wanted)
+  -- a call with the key of a payment begins before, or finds the payment
+  if tx.db.name == "postgresql" then tx:rows "LOCK TABLE purser_calls IN SHARE ROW EXCLUSIVE MODE" end
+  local by_key = {}
   for _, payment in ipairs(payments) do
     local first = by_key[payment.key]
-    if first and M.differs(first, payment) then reject_other(tx, payment, first) end
-    M.check_id(self, tx, payment)
-    by_key[payment.key] = payment
+    if wanted and not wanted[payment.key] then
+      tx:rows("DELETE FROM purser_adding WHERE list = $1 AND payment = $2", name, payment.key)
+    elseif first and M.differs(first, payment) then
+      M.insert(self, tx, first)
+      M.insert(self, tx, payment) -- says how they differ
+    else
+      M.check_id(self, tx, payment)
+      by_key[payment.key] = payment
+    end
   end
-  local function check(sql, text, ...)
-    local row = tx:rows(sql:format(rows_of(tx, 1)), text, self.account, ...)[1]
-    if row then explain(self, tx, by_key[row.payment]) end
-  end
-  for _, text in ipairs(texts) do
-    check(OF_A_CALL, text)
-    check(OF_OTHER_CONTENT, text, self.queue)
-    local _, new = tx:rows(INSERT:format(rows_of(tx, 4)), self.account, self.queue, planned.time_text(tx:now()), text)
-    check(LACKING, text, self.queue)
-    added = added + new
-  end
+  local row = tx:rows(IN_THE_WAY, name, name)[1]
+  if row then M.insert(self, tx, by_key[row.payment]) end
+  local _, added = tx:rows(MOVE, planned.time_text(tx:now()), name)
+  row = tx:rows(NOT_MOVED, name)[1]
+  if row then M.insert(self, tx, by_key[row.payment]) end
   return added
 end
 
+-- Writes the rows from `first` on, in a transaction.
+local function write_batch(tx, self, name, payments, first)
+  for i = first, math.min(first + M.BATCH - 1, #payments) do
+    local payment = payments[i]
+    local id, message = core.random_token(24)
+    if not id then tx:reject("no random id could be made: " .. tostring(message)) end
+    local row = planned.columns(payment.operation, payment.params, payment.id)
+    tx:rows(ADD, name, id, self.account, self.queue, payment.key, row.operation, row.params, row.key, row.content,
+      row.digest, row.history, payment.given_id or "")
+  end
+  return true
+end
+
 --- Runs act(tx, add) in a transaction; add(wanted) adds the payments, or those alone whose keys are `wanted`, and
---- returns how many are new. Returns the result of `act`; or nil and an error, and then nothing was added.
+--- returns how many are new. Returns what act returns; or nil and an error, and then nothing was added.
 ---@param payments table[]  as M.prepare makes them
 function M.adding(self, payments, act)
-  local texts, message = encode_all(payments)
-  if not texts then return nil, planned.error(message) end
-  return planned.within(self.journal, function(tx)
-    return act(tx, function(wanted)
-      if tx.db.name == "postgresql" then prepare_postgresql(tx, #payments) end
-      local chosen = {}
-      for _, payment in ipairs(payments) do
-        chosen[#chosen + 1] = (not wanted or wanted[payment.key]) and payment or nil
-      end
-      local of_chosen, problem = texts, nil
-      if #chosen < #payments then of_chosen, problem = encode_all(chosen) end
-      return of_chosen and add_texts(tx, self, chosen, of_chosen) or tx:reject(problem)
+  if #payments <= M.BATCH then
+    return planned.within(self.journal, function(tx)
+      return act(tx, function(wanted)
+        local added = 0
+        for _, payment in ipairs(payments) do
+          if not wanted or wanted[payment.key] then added = added + (M.insert(self, tx, payment) and 1 or 0) end
+        end
+        return added
+      end)
     end)
-  end)
+  end
+  local name = planned.time_text(core.now_ms()) .. (core.random_token(16) or "")
+  local old = planned.time_text(core.now_ms() - DAY_MS) -- of a process that was killed
+  local ok, err = true, nil
+  for first = 1, #payments, M.BATCH do
+    ok, err = planned.within(self.journal, function(tx) return write_batch(tx, self, name, payments, first) end)
+    if not ok then break end
+  end
+  local result
+  if ok then
+    result, err = planned.within(self.journal, function(tx)
+      return act(tx, function(wanted) return move(tx, self, name, payments, wanted) end)
+    end)
+  end
+  planned.within(self.journal, function(tx) return tx:rows(FORGET, name, old) end)
+  return result, err
 end
 
 --- Adds payments, all or none. Returns { added =, repeated = }; or nil and an error.

@@ -24,6 +24,7 @@ local TABLES = {
   [[CREATE TABLE IF NOT EXISTS purser_run_rows (of_account TEXT NOT NULL, of_queue TEXT NOT NULL,
     of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_account, of_queue, of_payment))]],
   "CREATE INDEX IF NOT EXISTS purser_run_rows_run ON purser_run_rows (run)",
+  add.TABLE,
 }
 
 local HOST = (files.read "/proc/sys/kernel/hostname" or "this host"):match "^%S+" or "this host"
@@ -33,7 +34,7 @@ local LIFE_MS = 60000
 
 --- Makes the tables where they are missing. Returns true; or nil and an error.
 function M.prepare(journal)
-  local are_there = planned.within(journal, function(tx) return tx:rows "SELECT run FROM purser_run_rows LIMIT 1" end,
+  local are_there = planned.within(journal, function(tx) return tx:rows "SELECT list FROM purser_adding LIMIT 1" end,
     true)
   if are_there then return true end
   return planned.within(journal, function(tx)
