@@ -44,8 +44,16 @@ describe("purser receive", function()
     deposit "250"
     deposit("1", "BTC", "Bitcoin(BTC)")
     assert(at.world:advance(HOUR))
+    for _ = 1, 2 do -- nothing is kept
+      code, out, err = receive("run", "--to", db, "--dry")
+      assert.same({ 6, true }, { code, out:find "credit +dp_%x+  alice  250 USDT  TRX" ~= nil })
+      assert.matches("a person would be asked about dp_%x+: 1 BTC  no customer has this address and memo", err)
+      assert.is_nil(err:find("wait for a person", 1, true))
+    end
     code, out, err = receive("run", "--to", db, "--once", "--run", shop)
     assert.equal(6, code, err)
+    assert.matches("deposits that wait for a person: 1: `purser receive list", (select(3, receive("run", "--to", db,
+      "--dry"))), 1, true)
     assert.matches("credit +dp_%x+  alice  250 USDT  TRX", out)
     local event = core.decode(files.read(got))
     assert.same({ event.deposit .. "/credit", "alice", "250" }, { event.id, event.customer, event.amount })

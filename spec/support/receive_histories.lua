@@ -7,7 +7,7 @@ local core = require "purser.core"
 local files = require "files"
 local identity = require "purser.desk.receive.identity"
 local judges = require "purser.desk.receive.judge"
-local records = require "purser.desk.receive.record"
+local readers = require "purser.desk.receive.reader"
 local service = require "receive_service"
 local stores = require "purser.desk.receive.store"
 
@@ -71,7 +71,7 @@ end
 function World:take(reading)
   if not reading.is_whole then return false end
   reading.values = {}
-  for i, r in ipairs(reading.list) do reading.values[i] = records.value(r, as_shown) end
+  for i, r in ipairs(reading.list) do reading.values[i] = readers.value(r, as_shown) end
   local need
   local ok = must(self.store:write(function(book) need = identity.take(book, reading) end))
   return ok, need

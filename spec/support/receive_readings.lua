@@ -9,7 +9,7 @@ local files = require "files"
 local identity = require "purser.desk.receive.identity"
 local judges = require "purser.desk.receive.judge"
 local lists = require "purser.desk.receive.lists"
-local records = require "purser.desk.receive.record"
+local readers = require "purser.desk.receive.reader"
 local stores = require "purser.desk.receive.store"
 
 local M = {}
@@ -42,7 +42,7 @@ function M.new(text)
   --- Takes one reading, which asked for all since `from`. Returns how far back the next one has to go.
   function world.read(shown, from, is_first)
     local values = {}
-    for i, fields in ipairs(shown) do values[i] = records.value(record(fields), as_shown) end
+    for i, fields in ipairs(shown) do values[i] = readers.value(record(fields), as_shown) end
     local need
     assert(store:write(function(book)
       need = identity.take(book, { at = world.now, from = from or world.now - 90 * DAY, values = values,

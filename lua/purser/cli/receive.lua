@@ -90,6 +90,14 @@ local function waiting_code(options, receive, given)
     .. to_of(options):gsub("%%", "%%%%"))
 end
 
+-- Says how many deposits wait for a person. Returns the exit code.
+local function asked_code(options, receive)
+  local lines = report.must(receive:list())
+  if not lines[1] then return report.DONE end
+  report.say("deposits that wait for a person: %d: `purser receive list%s`", #lines, to_of(options))
+  return ASKED
+end
+
 local actions = {}
 
 function actions.begin(options)
@@ -109,8 +117,13 @@ function actions.run(options)
       row.paid_coin, row.network)) .. "\n")
   end
   if options.dry then
-    for _, event in ipairs(report.must(receive:preview { customers = customers })) do made(event) end
-    return report.DONE
+    local events, asked = receive:preview { customers = customers }
+    for _, event in ipairs(report.must(events, asked)) do made(event) end
+    for _, line in ipairs(asked) do
+      local text = ("%s: %s %s  %s"):format(line.deposit, line.amount, line.coin, line.why)
+      report.say("a person would be asked about %s", plain_text.clean(text))
+    end
+    return math.max(asked_code(options, receive), asked[1] and ASKED or report.DONE)
   end
   local ok, err = receive:run { customers = customers, deadline_ms = options.once and 0 or options.deadline,
     made = made,
@@ -125,10 +138,7 @@ function actions.run(options)
   end
   if not ok then return report.failure({ effect = "read" }, {}, err) end
   local code = waiting_code(options, receive, receivers.of(options))
-  local lines = report.must(receive:list())
-  if not lines[1] then return code end
-  report.say("deposits that wait for a person: %d: `purser receive list%s`", #lines, to_of(options))
-  return math.max(code, ASKED)
+  return math.max(code, asked_code(options, receive))
 end
 
 function actions.list(options)

@@ -73,20 +73,36 @@ describe("a source", function()
   end)
 end)
 
-describe("a call that was told of", function()
-  it("is settled when no list shows it any more, and not before", function()
+describe("a journal or key", function()
+  it("that cannot be read, or ends soon, is told", function()
+    local journal = assert(purser.journal.open { sqlite = new_path() })
+    local alerts = assert(purser.monitor.alerts(client, { journal = journal, key_days = 100 }))
+    local list, problems = told(alerts)
+    assert.same({ { "key: nil -> ends within 100 days" }, {} }, { list, problems })
+    journal:close()
+    assert.matches("^journal could not be read: ", select(2, told(alerts))[1])
+    assert.same({ "reading of journal: works -> failed" }, told(alerts))
+  end)
+end)
+
+describe("a write call", function()
+  it("without a known end is told when it is stuck, and when it is settled; nothing else changes by it", function()
     local journal = assert(purser.journal.open { sqlite = new_path() })
     client = monitored.client(world, { journal = journal })
     sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
-    local _, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+    local done, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
       amount = "5" }
+    assert.same({ nil, "unknown" }, { done, err.outcome })
     local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, journal = journal }))
+    local early = assert(purser.monitor.alerts(client, { journal = journal, stuck_ms = 60000 }))
     world.closed = '"TRX"'
-    sim:advance(7200000)
+    assert.same({}, told(early))
+    sim:advance(120000) -- ten minutes are the default
+    assert.same({ { "withdrawals of USDT/TRX: nil -> closed" }, 1 }, { told(alerts), #told(early) })
+    sim:advance(7080000)
     local list, _, events = told(alerts)
-    assert.same({ "withdrawals of USDT/TRX: nil -> closed",
-      ("call %s attempt 1: nil -> stuck"):format(err.intent.id) }, list)
-    assert.equal("wallet.transfer is stuck since 2.0 hours", events[2].text)
+    assert.same({ ("call %s attempt 1: nil -> stuck"):format(err.intent.id) }, list)
+    assert.equal("wallet.transfer is stuck since 2.0 hours", events[1].text)
     assert.same({}, told(alerts))
     assert(journal:recover(client))
     assert.same({ ("call %s attempt 1: stuck -> settled"):format(err.intent.id) }, told(alerts))

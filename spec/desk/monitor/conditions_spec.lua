@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- The conditions of alerts: networks, balances, the key and write calls, each change once.
+-- The conditions of alerts: networks, balances and the key, each change once.
 
 local files = require "files"
 local monitored = require "monitored"
 local purser = require "purser"
 
-local new_path, told = files.new_path, monitored.told
+local told = monitored.told
 local world, sim, owner, client
 
 before_each(function()
@@ -78,27 +78,5 @@ describe("the key", function()
     assert.equal(1, #list)
     assert.matches("SPOT_WITHDRAW_WRITE; from  %-> CONTRACT_[%u_ ]+; from 127.0.0.1$", list[1])
     assert.same({}, told(alerts))
-  end)
-end)
-
-describe("a write call", function()
-  it("without a known end is told when it is stuck, and when it is settled", function()
-    local journal = assert(purser.journal.open { sqlite = new_path() })
-    client = monitored.client(world, { journal = journal })
-    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
-    local alerts = assert(purser.monitor.alerts(client, { journal = journal, stuck_ms = 60000 }))
-    local done, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
-      amount = "5" }
-    assert.same({ nil, "unknown" }, { done, err.outcome })
-    assert.same({}, told(alerts))
-    sim:advance(7200000)
-    local list, _, events = told(alerts)
-    assert.same({ ("call %s attempt 1: nil -> stuck"):format(err.intent.id) }, list)
-    assert.equal("wallet.transfer is stuck since 2.0 hours", events[1].text)
-    assert.same({}, told(alerts))
-    assert(journal:recover(client))
-    assert.same({ ("call %s attempt 1: stuck -> settled"):format(err.intent.id) }, told(alerts))
-    assert.same({}, told(alerts))
-    journal:close()
   end)
 end)

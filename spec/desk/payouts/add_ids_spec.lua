@@ -52,6 +52,8 @@ describe("two payments with one id", function()
     local added, err = payouts:add("b", at.TRANSFER, at.move("2", { clientTranId = id }))
     assert.is_nil(added)
     assert.matches('that of payment "a"', err.message)
+    err = select(2, payouts:add("a", at.TRANSFER, at.move("1", { clientTranId = ("z"):rep(32) })))
+    assert.matches("other content: clientTranId was x+, is z+; put the old value back", err.message)
     local other = ("y"):rep(32)
     added, err = at.payouts_with { queue = "second" }:add_all {
       { key = "c", operation = at.TRANSFER, params = at.move("1", { clientTranId = other }) },

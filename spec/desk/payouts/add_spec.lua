@@ -152,6 +152,21 @@ describe("a long list", function()
     assert.equal(statements_of("a", 5), statements_of("b", 45))
   end)
 
+  it("is not added where no random id can be made", function()
+    local payouts, core, left = at.payouts_with(), require "purser.core", 12
+    local token = core.random_token
+    finally(function() core.random_token = token end)
+    function core.random_token(...) -- luacheck: ignore 122
+      left = left - 1
+      if left < 0 then return nil, "no entropy" end
+      return token(...)
+    end
+    local added, err = payouts:add_all(rows_of(15))
+    assert.is_nil(added)
+    assert.matches("no random id could be made: no entropy", err.message)
+    assert.same({}, assert(payouts:list()))
+  end)
+
   it("leaves nothing in the queue where the process is killed before all of it is written", function()
     local payouts, written = at.payouts_with(), 0
     count(function(_, sql)

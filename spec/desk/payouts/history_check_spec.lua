@@ -256,6 +256,16 @@ describe("payments that the journal does not know to be made", function()
       assert.equal(5, at.counted("wallet.transfer", "applied"))
     end)
 
+  it("name three of the records that may be theirs, and the number of the others", function()
+    local other = at.client_with { journal = false }
+    for _ = 1, 5 do assert(other:call("wallet.transfer", at.own "8")) end
+    local payouts = at.payouts_with()
+    assert(payouts:add("a", "wallet.transfer", at.own "8"))
+    local message = assert(payouts:run()).undecided_payments[1].message
+    assert.equal(3, select(2, message:gsub("%S+ of %d%d%d%d%-%d%d", "")))
+    assert.matches(" and 2 more$", message)
+  end)
+
   it("without ids are undecided when a record may be theirs, however its amount or its asset is shown", function()
     assert(at.payouts_with():add("c", "wallet.transfer", at.own "9.999"))
     assert.equal(1, assert(at.payouts_with():run()).done)

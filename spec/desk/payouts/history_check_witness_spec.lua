@@ -39,6 +39,15 @@ describe("a witness file", function()
     assert.equal(before, at.sim:now())
   end)
 
+  it("locks a worker's name no longer than its run, also where the run's plan is refused", function()
+    local payouts = witnessed()
+    local params = at.move "1"
+    local plan = assert(payouts:plan { payments = { { key = "a", operation = at.TRANSFER, params = params } } })
+    assert(payouts:add("a", at.TRANSFER, at.move "2"))
+    assert.equal("payouts.changed_since", select(2, payouts:run(plan)).code)
+    assert.equal(1, assert(payouts:run()).done)
+  end)
+
   it("does not speak for a journal that was put back", function()
     local payouts = witnessed()
     at.add(payouts, 1, 2)

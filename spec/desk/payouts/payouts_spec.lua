@@ -115,6 +115,18 @@ describe("adding", function()
   end)
 end)
 
+describe("the runs of a queue", function()
+  it("are those with payments left", function()
+    local payouts = payouts_with()
+    local payments = { { key = "a", operation = at.TRANSFER, params = at.move "1" } }
+    local number = assert(require("purser.desk.payouts.runs").begin(payouts, assert(payouts:plan {
+      payments = payments })))
+    assert.equal(number, assert(payouts:runs())[1].number)
+    assert(payouts:run { all = true })
+    assert.same({}, assert(payouts:runs()))
+  end)
+end)
+
 describe("a run", function()
   it("makes every payment once and reports", function()
     local payouts = payouts_with()

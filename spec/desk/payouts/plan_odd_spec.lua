@@ -76,6 +76,19 @@ describe("rows that may be a mistake", function()
     assert.same({}, odd_of(both))
   end)
 
+  it("are those whose key or memo a spreadsheet changed: a payment with another memo is lost", function()
+    for _, text in ipairs { "1.23457E+11", "1e5", "123.0", "123,00", "'123", "=A1", "#N/A", "\239\188\145", "-", "NULL",
+      "none", "n/a" } do
+      local list = { withdrawal("a", "20", "T", { memo = text }), withdrawal(text, "21", "U"), withdrawal("c", "22") }
+      assert.same({ text, "a" }, { odd_of(list)[1] == "a" and odd_of(list)[2] or odd_of(list)[1], list[1].key })
+      assert.equal(("the memo %s may be a spreadsheet's word for another text"):format(text), list[1].odd[1])
+      assert.same({}, odd_of({ withdrawal(text, "20", "T", { memo = text }) }, { [text] = true }))
+    end
+    for _, text in ipairs { "007", "123", "1.5", "e5", "INV-3E", "a=b", "5.01" } do
+      assert.same({}, odd_of { withdrawal(text, "20", "T", { memo = text }) })
+    end
+  end)
+
   it("are none of a list whose rows are all in the queue", function()
     assert.same({}, odd_of({ withdrawal("a", "20", "T"), withdrawal("b", "20", "T") }, { a = true, b = true }))
   end)

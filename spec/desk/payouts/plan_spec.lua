@@ -5,6 +5,7 @@
 local decimal = require "purser.decimal"
 local payments_plan = require "purser.desk.payouts.plan"
 local purser = require "purser"
+local simulated = require "simulated"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
@@ -41,7 +42,7 @@ describe("the balances", function()
   local function client_with(desk, err)
     return { profile = {}, sub_account = { balances = function(_, given)
       assert.same({ subAccount = "desk", accountType = "SPOT" }, given)
-      return not err and { { asset = "USDT", free = desk, locked = "1000" } } or nil, err
+      return not err and { { free = "7" }, { asset = "USDT", free = desk, locked = "1000" } } or nil, err
     end }, wallet = { convertible_balances = function() return { { asset = "DOGE", balance = "5" } } end } }
   end
 
@@ -120,6 +121,41 @@ describe("a plan from Lua", function()
     sim:fault { kind = "reject", operation = "wallet.coins", code = "700007" }
     local plan, err = purser.payouts.plan(client, { payment("a", "wallet.withdraw", { coin = "USDT", amount = "20" }) })
     assert.same({ nil, "700007" }, { plan, err.code })
+  end)
+end)
+
+describe("the balances of the live account", function()
+  for _, fault in ipairs { false, true } do
+    it(fault and "that cannot be read are none" or "are those of all assets, nothing for the others", function()
+      local sim, client = simulated.world({ seed = 3, variant = "live", profile = "mexc" },
+        { role = "main", balances = { USDT = "100" } }, { profile = "mexc", retry = false })
+      if fault then sim:fault { kind = "reject", operation = "live.account", code = "700007" } end
+      local totals = {}
+      for i, asset in ipairs { "USDT", "BTC" } do
+        totals[i] = { source = "", payer = "this account", account_type = "SPOT", asset = asset, amount = decimal "5",
+          fees = decimal "0" }
+      end
+      payments_plan.add_balances(client, totals)
+      assert.same(fault and {} or { "100", "0" }, { totals[1].balance, totals[2].balance })
+      assert.equal(fault, totals[1].unread ~= nil)
+      assert.same({ false, not fault }, { totals[1].is_short, totals[2].is_short })
+    end)
+  end
+end)
+
+describe("a fee below nothing", function()
+  it("lowers no sum: it is not known, as the plan warns", function()
+    local sim, _, owner = simulated.world({ seed = 3 }, { role = "main", balances = { USDT = "100" } })
+    local inner = sim:transport()
+    local client = simulated.client(sim, owner, { transport = { send = function(_, request)
+      local response = inner:send(request)
+      response.body = response.body:gsub('"withdrawFee":"[^"]*"', '"withdrawFee":"-5"')
+      return response
+    end } })
+    local plan = assert(purser.payouts.plan(client, { { key = "a", operation = "wallet.withdraw",
+      params = { coin = "USDT", netWork = "TRX", address = TRON, amount = "20" } } }))
+    assert.same({ "20", "0" }, { tostring(plan.totals[1].amount), tostring(plan.totals[1].fees) })
+    assert.matches("withdrawFee is -5, which is no decimal from 0 on", plan.payments[1].warnings[1], 1, true)
   end)
 end)
 

@@ -351,6 +351,15 @@ describe("what failed or is undecided", function()
     assert.is_true(put_back "alice")
     assert.equal("a b", keys(take(one)))
   end)
+
+  it("lets go on what waited for it, when it is given up", function()
+    insert "b"
+    set "stage = 'failed' WHERE payment = 'a'"
+    payment.state = "failed"
+    set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
+    assert.is_true((within(function(tx) return queue.drop(tx, QUEUE, payment, "alice") end)))
+    assert.equal("b", keys(take(one)))
+  end)
 end)
 
 describe("the journal's knowledge of a payment", function()

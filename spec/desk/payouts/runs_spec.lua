@@ -2,6 +2,8 @@
 -- One plan is shown, confirmed and sent: the sections of a plan, how its run begins, and what a run takes.
 
 local at = require "payouts_setting"
+local files = require "files"
+local purser = require "purser"
 local runs = require "purser.desk.payouts.runs"
 
 before_each(at.begin)
@@ -97,12 +99,14 @@ describe("a plan", function()
   end)
 
   it("refuses a changed row whose last attempt has no known end, in whatever state the row stands", function()
-    begin(payouts, { a = "1", b = "2", c = "3" })
+    begin(payouts, { a = "1", b = "2", c = "3", d = "4", e = "5" })
     at.set "stage = 'failed', state = 'unknown', attempt = '1' WHERE payment = 'a'"
+    at.set "stage = 'sent', state = 'rejected', attempt = '1' WHERE payment = 'd'" -- looked for by its id
+    at.set "stage = 'done', state = 'rejected', attempt = '1' WHERE payment = 'e'" -- by an attempt before
     at.set "stage = 'waiting', state = 'undecided', attempt = '1' WHERE payment = 'b'"
     at.set "stage = 'waiting', state = 'not_done', attempt = '1' WHERE payment = 'c'"
-    local plan = plan_of(payouts, { a = "10", b = "20", c = "30" })
-    assert.same({ "a b", "c" }, { keys(plan.refused), keys(plan.changed) })
+    local plan = plan_of(payouts, { a = "10", b = "20", c = "30", d = "40", e = "50" })
+    assert.same({ "a b d e", "c" }, { keys(plan.refused), keys(plan.changed) })
   end)
 
   it("has no run where a row differs since it was shown, and leaves out what is over or held by then", function()
@@ -159,6 +163,27 @@ describe("a plan", function()
 end)
 
 describe("a run", function()
+  it("is of the queue, the account and the journal of its plan: in another one all would be new, and paid again",
+    function()
+      local june, july = at.payouts_with { queue = "june" }, at.payouts_with { queue = "july" }
+      local payments = { { key = "a", operation = "wallet.transfer", params = at.own "1" } }
+      local plan = assert(june:plan { payments = payments })
+      local plans = { [july] = plan, [june] = assert(purser.payouts.plan(at.client, payments)) }
+      local journal, path = at.journal, at.path
+      at.path = files.path_in_memory()
+      at.open()
+      plans[at.payouts_with { queue = "june" }] = plan
+      for payouts, other in pairs(plans) do
+        assert.equal("payouts.other_queue", select(2, payouts:run(other)).code)
+        assert.same({}, assert(payouts:list()))
+      end
+      at.journal:close()
+      files.remove_database(at.path)
+      at.journal, at.path = journal, path
+      assert.equal(1, assert(june:run(plan)).done)
+      assert.equal(1, at.counted("wallet.transfer", "received"))
+    end)
+
   it("is joined where its rest is what is shown, and moves no mark", function()
     local one, two = at.payouts_with(), at.payouts_with { worker = "two" }
     local number = begin(one, { a = "1", b = "2" })

@@ -31,7 +31,7 @@ describe("Customers of purser.receive", function()
   for text, message in pairs {
     ["alice,0xA,1,,,,\nbob,0xa,1,,,,\n"] = "line 3: 0xa: the address and memo belong to alice at the same time",
     ["alice,rA,1,,,,\nalice,rA,1,,,,\n"] = "line 3: rA: the address and memo belong to alice at the same time",
-    ["alice,rA,,,,,\nbob,rA,7,,,,\n"] = "line 3: rA: the address stands both with and without a memo",
+    ["alice,rA,,,,,\nbob,rA,7,,,,\n"] = "line 3: rA: the address stands both with and without a memo; give each",
     ["alice,0x0000000000000000000000000000000000000001,7,,,,\n"] = "line 2: an address like",
     ["alice,TXYZabcdefghijkmnopqrstuvwxyz12345,7,,,,\n"] = "line 2: an address like",
     ["alice,rA,7,,x,,\n"] = 'line 2: least "x" is no amount',
@@ -79,7 +79,15 @@ describe("Customers of purser.receive", function()
     assert(add("made", "1"))
     assert(replace(HEAD .. "made,rM,1,,,,\nother,rM,2,,,,\n"))
     assert.equal(2, #rows())
+    assert(replace(HEAD .. "made,rM,1,usdt,5,,2026-01-01\nbob,rM,1,,,2026-01-01,\n")) -- the file limits the made one
+    local limited = store:rows "SELECT * FROM purser_receive_customer WHERE customer = 'made'"[1]
+    assert.same({ "USDT", "5", "1767225600000" }, { limited.coins, limited.least, limited.ends })
+    assert(replace(HEAD))
+    limited = store:rows "SELECT * FROM purser_receive_customer"
+    assert.same({ 1, "", "", "", "" }, { #limited, limited[1].coins, limited[1].least, limited[1].starts,
+      limited[1].ends })
     local _, problem = replace(HEAD .. "bob,rM,1,,,,\n")
-    assert.equal("line 2: rM: the address and memo belong to made at the same time", problem)
+    assert.equal("line 2: rM: the address and memo belong to made at the same time; make another address, or name the "
+      .. "time of the hand-over in a customers' file: the `until` of made, and the `from` of bob", problem)
   end)
 end)

@@ -30,6 +30,15 @@ describe("A record of a deposit", function()
     assert.equal("credit alice 5 USDT, credit alice 5 USDT", world.events())
   end)
 
+  it("that is equal to another one keeps its own end, in whichever order both are shown", function()
+    for _ = 1, 2 do world.show { { tx = "a" }, { tx = "a" } } end
+    for _, states in ipairs { { 8, 5 }, { 5, 8 }, { 8, 5 } } do
+      world.show { { tx = "a", status = states[1] }, { tx = "a", status = states[2] } }
+      assert.equal("credit alice 5 USDT, credit alice 5 USDT, reversed alice 5 USDT", world.events())
+      assert.same({}, world.list())
+    end
+  end)
+
   for name, change in pairs { network = { network = "ERC20" }, coin = { coin = "USDT-X" },
     amount = { amount = "4.9" } } do
     it("with another " .. name .. " is the credited one, where the transaction is the same", function()

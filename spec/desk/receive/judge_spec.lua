@@ -2,6 +2,7 @@
 -- States of a deposit: taken back once, and only when two readings say so. Whom a credit is for.
 
 local files = require "files"
+local lists = require "purser.desk.receive.lists"
 local receive_readings = require "receive_readings"
 local receive_world = require "receive_world"
 
@@ -84,6 +85,48 @@ describe("A deposit in a state", function()
     world.settle(dp, "seen")
     assert.same({}, world.list())
   end)
+
+  it("that a person says is one not credited yet, whose memo is hidden now, credits that customer", function()
+    local at = { address = "rX", memo = "5", tx = "a", status = 4 }
+    local hidden = { address = "rX", tx = "a", status = 5 }
+    world.store:close()
+    world = receive_readings.new "customer,address,memo\nalice,rX,5\n"
+    world.show { at }
+    world.show { hidden }
+    local verb, known = world.list()[1].verbs[1]:match "^(%S+) (%S+)$"
+    world.settle(world.list()[1].deposit, verb, known)
+    world.show { hidden }
+    assert.same({ "credit alice 5 USDT", {} }, { world.events(), world.list() })
+    local sum = assert(lists.check(world.store))[1]
+    assert.same({ "5", "0", true }, { tostring(sum.credited), tostring(sum.pending), sum.adds_up })
+  end)
+
+  it("is said to be another one in one direction alone, so that one of both stays to be credited", function()
+    world.show { { address = "rX", tx = "a" }, { address = "rX", tx = "b" }, { address = "rX", tx = "c" } }
+    local dp = {}
+    for i, line in ipairs(world.list()) do dp[i] = line.deposit end
+    world.settle(dp[1], "same", dp[2])
+    world.settle(dp[2], "same", dp[3])
+    for _, other in ipairs { dp[1], dp[2], dp[3], "dp_none" } do
+      local ok, err = pcall(world.settle, dp[3], "same", other)
+      assert.same({ false, "there is no other deposit " .. other }, { ok, err.message })
+    end
+    world.settle(dp[3], "give", "alice")
+    world.show { { address = "rX", tx = "a" } }
+    assert.equal("credit alice 5 USDT", world.events())
+  end)
+
+  for _, amount in ipairs { "-5", "0", "five" } do
+    it("is no customer's where its amount is " .. amount, function()
+      world.show { { tx = "a", amount = amount } }
+      local dp = world.list()[1].deposit
+      local ok, err = pcall(world.settle, dp, "give", "alice")
+      assert.is_false(ok)
+      assert.matches('the amount "' .. amount .. '" of ' .. dp .. " is none to credit", err.message, 1, true)
+      world.settle(dp, "refuse")
+      assert.same({ "", {} }, { world.events(), world.list() })
+    end)
+  end
 
   it("that had succeeded before the place, and is taken back, is a person's", function()
     world.read({ { tx = "a", time = receive_readings.T0 - HOUR } }, nil, true)

@@ -2,7 +2,9 @@
 -- One process reads into a database.
 
 local files = require "files"
+local identity = require "purser.desk.receive.identity"
 local looks = require "purser.desk.receive.look"
+local readers = require "purser.desk.receive.reader"
 local receive_world = require "receive_world"
 
 describe("A run", function()
@@ -12,11 +14,51 @@ describe("A run", function()
     local world = receive_world.new()
     local _, err = world.receive:run { deadline_ms = 0 }
     assert.matches("run `purser receive begin` first", err.message, 1, true)
-    assert(world.receive:begin {})
+    world.deposit "5"
+    world.sim:advance(3600000)
+    world.deposit "7"
+    assert.same({ old = 1, pending = 1 }, world.receive:begin {})
     _, err = world.receive:begin {}
     assert.matches("kept already", err.message)
     _, err = world.open({ coin = "BTC" }):run { deadline_ms = 0 }
     assert.matches('of the filter "", and this is "BTC"', err.message, 1, true)
+  end)
+end)
+
+describe("A look", function()
+  after_each(files.remove_kept)
+
+  it("reads three times at most where each reading asks for a deeper one", function()
+    local world, depth, reads = receive_world.new(), 0, 0
+    assert(world.receive:begin {})
+    local take, read = identity.take, world.receive.reader.read
+    finally(function() identity.take = take end)
+    function identity.take() -- luacheck: ignore 122
+      depth = depth - 1
+      return depth
+    end
+    function world.receive.reader.read(...)
+      reads = reads + 1
+      return read(...)
+    end
+    assert(world.receive:run { deadline_ms = 0 })
+    assert.equal(3, reads)
+  end)
+end)
+
+describe("A gap between two readings", function()
+  after_each(files.remove_kept)
+
+  it("is told, and ends no run", function()
+    local world, told, gap = receive_world.new(), {}, readers.gap
+    assert(world.receive:begin {})
+    finally(function() readers.gap = gap end)
+    function readers.gap() return "a gap" end -- luacheck: ignore 122
+    assert.is_true(world.receive:run { deadline_ms = 0, problem = function(err) told[#told + 1] = err end })
+    assert.same({ "a gap" }, told)
+    readers.gap = function() end -- luacheck: ignore 122
+    assert.is_true(world.receive:run { deadline_ms = 0, problem = function(err) told[#told + 1] = err end })
+    assert.equal(1, #told)
   end)
 end)
 

@@ -2,6 +2,7 @@
 -- purser.receive over the simulator: the place.
 
 local files = require "files"
+local purser = require "purser"
 local receive_world = require "receive_world"
 
 local HOUR = 3600000
@@ -25,6 +26,27 @@ describe("purser.receive", function()
   end)
 end)
 
+describe("A database of deposits", function()
+  it("is named once", function()
+    for _, options in ipairs { {}, { sqlite = "a", postgresql = {} } } do
+      local _, err = purser.receive.open(options)
+      assert.same({ "give sqlite = FILE or postgresql = {...}, one of them", "sqlite" }, { err.message, err.option
+        or err.parameter })
+    end
+  end)
+end)
+
+describe("A test of a receiver", function()
+  after_each(files.remove_kept)
+
+  it("is an event of nothing, with every member of a credit", function()
+    local world = receive_world.new()
+    assert(world.receive:test "shop")
+    assert.same({ id = "dp_test/credit", kind = "credit", deposit = "dp_test", customer = "test", coin = "TEST",
+      network = "TEST", amount = "0", address = "", memo = "", tx = "", time = 0 }, world.got[1])
+  end)
+end)
+
 describe("A preview of what a look would credit", function()
   after_each(files.remove_kept)
 
@@ -35,7 +57,9 @@ describe("A preview of what a look would credit", function()
     assert(world.receive:begin {})
     world.deposit "5"
     world.sim:advance(HOUR)
-    assert.same({}, world.receive:preview())
+    local none, asked = world.receive:preview()
+    assert.same({ {}, 1, "5", "USDT", "no customer has this address and memo" }, { none, #asked, asked[1].amount,
+      asked[1].coin, asked[1].why })
     local events = assert(world.receive:preview { customers = world.customers })
     assert.same({ 1, "credit", "alice" }, { #events, events[1].kind, events[1].row.customer })
     _, err = world.receive:preview { customers = "customer\nalice\n" }

@@ -21,6 +21,16 @@ end)
 describe("A database of deposits", function()
   after_each(files.remove_kept)
 
+  it("keeps flags as 1 or nothing, and times as 13 digits", function()
+    local world = receive_world.new()
+    assert(world.receive:begin { customers = world.customers })
+    world.deposit "5"
+    world.sim:advance(3600000)
+    assert(world.receive:run { deadline_ms = 0 })
+    local row = world.receive.store:rows "SELECT credited, old, time FROM purser_receive_deposit"[1]
+    assert.same({ "1", "", 13 }, { row.credited, row.old, #row.time })
+  end)
+
   for name, last in pairs { ["any statement is the last one"] = 40,
     ["the disk is full at any write, and has room for the next one"] = 24 } do
     it("loses and doubles nothing where " .. name, function()

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- Alerts: what changes of an account is told once, by a command or a signed webhook, across restarts.
+--- Alerts: tells each change of an account once, by a command or a signed webhook, across restarts.
 --
 --     local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, below = { USDT = "500" },
 --       journal = journal, state = "alerts.json", command = "mail -s purser ops@example.com" }))
 --     while true do alerts:check() client:sleep(60000) end
 --
--- The state file is written after an event was delivered, so an event is told at least once; one that is told twice has
--- the same id. At the first check only what is bad is told.
+-- The state file is written after an event was delivered: an event is told at least once, and always with one id. The
+-- first check tells only what is bad.
 
 local conditions = require "purser.desk.monitor.conditions"
 local digest = require "purser.client.util.digest"
@@ -46,8 +46,7 @@ local rules = { networks = "table", below = "table", key_days = { 1 }, permissio
   stuck_ms = { 1 }, state = "string", command = "string", webhook = "string", secret = "any",
   ca_file = "string", ca_path = "string", ca_pem = "string" }
 
--- So many readings of a source fail one after the other until that is told.
-local FAILURES = 2
+local FAILURES = 2 -- readings of a source in a row until their failure is told
 
 -- Returns the sources to read: { name, read }.
 local function sources_of(self, options)
@@ -76,26 +75,23 @@ local function read_state(path, account)
   return kept
 end
 
--- Writes the file where it would differ from what was written last.
+-- Returns some members of a table as a JSON object, in the order of `names`.
+local function object_of(table_, names)
+  local members = {}
+  for i, name in ipairs(names) do members[i] = { name, table_[name] } end
+  return json.object(members)
+end
+
+-- Writes the state file.
 local function keep(self)
   if not self.path then return true end
-  local text = json.encode(json.object {
-    { "account", self.kept.account }, { "told", json.object(M.members(self.kept.told)) },
-    { "failures", json.object(M.members(self.kept.failures)) } }) .. "\n"
-  if text == self.written then return true end
-  local ok, message = files.replace(self.path, text)
-  self.written = ok and text or nil
-  return ok, message
+  local kept = self.kept
+  return files.replace(self.path, json.encode { account = kept.account,
+    told = object_of(kept.told, names_of(kept.told)),
+    failures = object_of(kept.failures, names_of(kept.failures)) } .. "\n")
 end
 
---- Returns the members of a table in the order of their names, for json.object. (Public for its spec.)
-function M.members(object)
-  local list = {}
-  for i, name in ipairs(names_of(object)) do list[i] = { name, object[name] } end
-  return list
-end
-
--- Returns the event of a condition, nil where its state was told, or where nothing bad is seen for the first time.
+-- Returns the event of a condition, nil where its state was told, or where its first state is not bad.
 local function event_of(self, condition)
   local told = self.kept.told[condition.name]
   if told and told.state == condition.state or not told and not condition.is_bad then return nil end
@@ -108,16 +104,8 @@ end
 
 local ORDER = { "id", "at", "account", "condition", "state", "before", "is_bad", "text" }
 
-local function text_of(event)
-  local members = {}
-  for _, name in ipairs(ORDER) do
-    if event[name] ~= nil then members[#members + 1] = { name, event[name] } end
-  end
-  return json.encode(json.object(members))
-end
-
--- Tells of a condition where it changed, and keeps that. Returns the event, nil where there is none; or nil and a
--- message where it could not be told or kept.
+-- Tells of a condition that changed, and keeps its state. Returns the event, if any; or nil and a message where it
+-- could not be told or kept.
 local function tell(self, condition, source)
   local told = self.kept.told
   local event, count = event_of(self, condition)
@@ -126,7 +114,7 @@ local function tell(self, condition, source)
     return nil
   end
   if self.sink then
-    local ok, message = self.sink:deliver(text_of(event))
+    local ok, message = self.sink:deliver(json.encode(object_of(event, ORDER)))
     if not ok then return nil, ("%s was not told: %s"):format(condition.name, message) end
   end
   told[condition.name] = { state = condition.state, count = count, source = source }
@@ -137,19 +125,18 @@ end
 
 local SETTLED = "settled"
 
--- Adds calls that were told of and are not in the list any more: they are settled.
+-- Adds the calls that were told and are no longer in the list: they are settled.
 local function add_settled(self, list, source)
   local shown = {}
   for _, condition in ipairs(list) do shown[condition.name] = true end
-  for _, member in ipairs(M.members(self.kept.told)) do
-    local name, told = member[1], member[2]
-    if told.source == source and not shown[name] and name:find "^call " then
+  for _, name in ipairs(names_of(self.kept.told)) do
+    if self.kept.told[name].source == source and not shown[name] and name:find "^call " then
       list[#list + 1] = { name = name, state = SETTLED, is_bad = false, text = name .. " has a known end now" }
     end
   end
 end
 
--- Returns the conditions of a source, with whether it can be read; and a message where it could not.
+-- Returns the conditions of a source, with its own; and a message where it could not be read.
 local function read(self, source)
   local list, err = source.read()
   local failures = list and 0 or (self.kept.failures[source.name] or 0) + 1
@@ -163,8 +150,8 @@ local function read(self, source)
   return list, err and ("%s could not be read: %s"):format(source.name, tostring(err))
 end
 
---- Reads what can have changed, and tells of it. Returns the events that were told, and messages of what could not be
---- read, told or kept: the next check tries these again.
+--- Reads the sources, and tells what changed. Returns the events that were told, and messages of what could not be
+--- read, told or kept; the next check tries again.
 ---@return purser.AlertEvent[] events, string[] problems
 function Alerts:check()
   local events, problems = {}, {}
@@ -183,7 +170,7 @@ function Alerts:check()
   return events, problems
 end
 
---- Makes what tells of an account.
+--- Makes the alerts of an account.
 ---@param client purser.Client
 ---@param options purser.AlertOptions
 ---@return purser.Alerts|nil alerts, purser.Error|nil err

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- The conditions that alerts tell of: each function reads one source, and returns a list of conditions; or nil
--- and an error.
+-- Conditions for alerts: each function reads one source, and returns a list of conditions; or nil and an error.
 --
--- A condition is { name, state, is_bad, text }. Its name stays the same; another state is a change. `text` says it in a
--- sentence with the figures of now, which may differ while the state is the same.
+-- A condition is { name, state, is_bad, text }: another state of a name is a change; `text` is a sentence with the
+-- figures of now.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
@@ -26,7 +25,7 @@ local function of_network(coin, network, shown)
   return list
 end
 
---- Returns the networks that are open: `names` are COIN/NETWORK.
+--- Returns whether networks are open: `names` are COIN/NETWORK.
 function M.networks(client, names)
   local coins, err = client.wallet:coins()
   if not coins then return nil, err end
@@ -35,9 +34,7 @@ function M.networks(client, names)
   for _, name in ipairs(names) do
     local coin, network = name:match "^([^/]+)/(.+)$"
     local shown = networks.find(by_name[coin] or { coin = coin }, network)
-    for _, condition in ipairs(of_network(coin, network, shown)) do
-      list[#list + 1] = condition
-    end
+    for _, condition in ipairs(of_network(coin, network, shown)) do list[#list + 1] = condition end
   end
   return list
 end
@@ -49,7 +46,7 @@ local function balances_of(client, owner)
   return account and account.balances, err
 end
 
---- Returns the free balances that are below an amount: `bounds` = { [ASSET or SUB_ACCOUNT/ASSET] = amount }.
+--- Returns whether free balances are below bounds: { [ASSET or SUB_ACCOUNT/ASSET] = amount }.
 function M.balances(client, bounds)
   local list, read = {}, {}
   for name, bound in pairs(bounds) do
@@ -67,9 +64,9 @@ function M.balances(client, bounds)
   return list
 end
 
-local ENDLESS_DAYS = -999 -- what the service shows of a key that does not end
+local ENDLESS_DAYS = -999 -- of a key that does not end
 
--- Returns the state of a key that ends within `days`, or is not valid; and whether it is bad.
+-- Returns the state of a key by the days that are left, and whether it is bad.
 local function validity_of(key, days)
   if key.status and key.status ~= "VALID" then return key.status, true end
   local left = key.remainingValidity
@@ -77,7 +74,7 @@ local function validity_of(key, days)
   return type(left) == "number" and ("ends within %d days"):format(days) or "its end is not shown", true
 end
 
---- Returns the client's key: when it ends, and what it may do. `options` = { key_days, permissions }.
+--- Returns the end and the permissions of the client's key. `options` = { key_days, permissions }.
 function M.key(client, options)
   local request, err = client:prepare "wallet.convertible_balances"
   if not request then return nil, err end
@@ -102,11 +99,10 @@ end
 
 ------------------------------------------------------------------------------------------------------------ the journal
 
---- The states of a call whose end is not known.
+--- The states of a call without a known end.
 M.UNSETTLED = { "open", "unknown", "undecided" }
 
---- Returns the calls of the client's account that are undecided, or have had no known end for `stuck_ms`. One that is
---- settled is not in the list any more.
+--- Returns the calls of the client's account that are undecided, or without a known end for `stuck_ms`.
 function M.calls(client, journal, stuck_ms)
   local list, now = {}, client:now()
   for _, state in ipairs(M.UNSETTLED) do
@@ -126,7 +122,7 @@ function M.calls(client, journal, stuck_ms)
   return list
 end
 
---- Makes the error of an option that is no bound or place of the kind that is asked for; nil where all are.
+--- Returns the error of a wrong option, or nil.
 function M.check(client, options)
   for _, name in ipairs(options.networks or {}) do
     if type(name) ~= "string" or not name:find "^[^/]+/." then

@@ -8,7 +8,7 @@ local metrics = require "purser.desk.monitor.metrics"
 ---@class purser.modules.monitor
 local M = {}
 
---- Makes what tells of an account: of each condition once when it changes, across restarts.
+--- Makes the alerts of an account: each change of a condition is told once, across restarts.
 ---@param client purser.Client
 ---@param options purser.AlertOptions
 ---@return purser.Alerts|nil alerts, purser.Error|nil err

@@ -34,7 +34,7 @@ local function key_of(labels)
   return table.concat(list, ",")
 end
 
---- Returns hooks that count. `others` are hooks that are called as well.
+--- Returns hooks that count, and call the hooks `others`.
 ---@param others purser.Hooks|nil
 ---@return purser.Hooks hooks
 function Metrics:hooks(others)
@@ -51,7 +51,7 @@ function Metrics:hooks(others)
   return { before = others.before, after = after, wait = wait }
 end
 
--- Adds a family of samples: { { labels, value } }, with one line that says what it is.
+-- Adds a family of samples { { labels, value } } with its head.
 local function add(out, name, kind, help, samples)
   if #samples == 0 then return end
   out[#out + 1] = ("# HELP %s %s\n# TYPE %s %s\n"):format(name, help, name, kind)
@@ -63,7 +63,7 @@ end
 
 local STATES = { "waiting", "taken", "sent", "done", "failed", "undecided", "dropped" }
 
--- Adds what a journal holds: payments by queue and state, and how old the oldest call is whose end is not known.
+-- Adds a journal's payments by queue and state, and the age of the oldest call without a known end.
 local function add_journal(out, journal)
   local queues, err = payouts.queues(journal)
   if not queues then return nil, err end
@@ -85,7 +85,7 @@ local function add_journal(out, journal)
   return true
 end
 
---- Returns the text of all numbers; or nil and an error where the journal cannot be read.
+--- Returns all numbers as text; or nil and an error where the journal cannot be read.
 ---@param journal purser.Journal|nil
 ---@return string|nil text, purser.Error|nil err
 function Metrics:text(journal)

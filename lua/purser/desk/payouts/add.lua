@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Adding payments: what a list must be, what a payment carries, and whether it is in the queue already.
+-- Adds payments: checks a list, makes the ids, and finds what the queue holds already.
 
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
@@ -10,7 +10,7 @@ local queue = require "purser.desk.payouts.queue"
 
 local M = {}
 
---- The text for a key that is not what it looks like.
+--- Says why a key is no name.
 M.NO_NAME = "the key is empty or too long, begins or ends with a blank, or holds characters that cannot be seen; with "
   .. "and without them it would be paid twice"
 
@@ -18,9 +18,8 @@ local function argument_error(key, message, hint)
   return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message), hint)
 end
 
--- The id by which the service distinguishes a payment: always the same for one account, queue and key, so that what was
--- paid is found by it even when the journal is lost. Its content is not part of it, so other content under a key that
--- was paid is found as well.
+-- Returns the id by which the service knows a payment: one for account, queue and key, so that a payment is found when
+-- the journal is lost, also with other content.
 local function made_id(self, key) return digest.id("purser payment", self.account, self.queue, key) end
 
 -- Returns true where a payment can have this key; or nil and an error.
@@ -34,7 +33,7 @@ local function check_key(key)
   return true
 end
 
---- Returns a payment ready to be kept, its parameters checked and its id made; or nil and an error.
+--- Returns a payment with checked parameters and its id; or nil and an error.
 ---@param self { account: string, queue: string }
 function M.prepare(self, key, operation, params)
   local ok, err = check_key(key)
@@ -59,14 +58,14 @@ function M.prepare(self, key, operation, params)
   end
   local client_id, is_given = row.reconcile.generated_id and row.reconcile.client_id, false
   if client_id then
-    is_given = values[client_id] ~= nil and values[client_id] ~= made_id(self, key) -- as a plan has it
+    is_given = values[client_id] ~= nil and values[client_id] ~= made_id(self, key) -- a plan has the made id
     values[client_id] = values[client_id] or made_id(self, key)
   end
   return { key = key, operation = operation, params = values, id = client_id and values[client_id],
     given_id = is_given and client_id or nil, content = planned.content(operation, values) }
 end
 
---- Returns which parameters differ from those in the queue, as a text.
+--- Returns the parameters that differ from the queue's, as a text.
 function M.difference(known, payment)
   local parts, row = {}, planned.operation(payment.operation)
   if known.operation ~= payment.operation then
@@ -74,7 +73,7 @@ function M.difference(known, payment)
   end
   for _, param in ipairs(row.params) do
     local before, now = known.params[param[1]], payment.params[param[1]]
-    if before ~= now and param[1] ~= row.reconcile.client_id then
+    if before ~= now then
       parts[#parts + 1] = ("%s was %s, is %s"):format(param[1], tostring(before or "absent"), tostring(now or "absent"))
     end
   end
@@ -87,8 +86,8 @@ function M.differs(known, payment)
     or payment.given_id ~= nil and known.client_id ~= payment.id
 end
 
---- Ends the transaction where an id that the user gave is that of another payment, in whatever queue, or of a call: the
---- record of that would pass for this payment's.
+--- Ends the transaction where an id of the user's is another payment's, in whatever queue, or a call's: the record of
+--- the other would pass for this payment's.
 function M.check_id(self, tx, payment)
   local other = payment.given_id and queue.other_with_id(tx, self, payment)
   if not other then return end
@@ -113,8 +112,7 @@ function M.insert(self, tx, payment)
   return false
 end
 
--- Returns whether a table has payments where a list has none, which would not be added: it is one payment itself, or a
--- list with a gap or with a payment under a name.
+-- Returns whether a table has payments outside of its list: one payment, a list with a gap, or a payment under a name.
 local function hides_payments(list)
   local count = 0 -- not #list, which may be any end of a list with gaps
   for i in ipairs(list) do count = i end
@@ -149,7 +147,7 @@ local function prepare_all(self, list)
   return prepared
 end
 
-M.LOCK = 7078803 -- held while payments are added or replaced: ids are given to one at a time
+M.LOCK = 7078803 -- held while payments are added or replaced
 
 ---------------------------------------------------------------------------------------------------- a long list
 

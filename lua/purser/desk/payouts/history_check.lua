@@ -1,19 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- Asks what the service already holds of a queue, for a journal that may lack its last commits: one that is new, that
--- was restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that
--- would show it is read, after a pause that makes everything visible that could have been sent just before. Of
--- each payment the question of client:reconcile is asked: which records of this reading may be of it?
+-- Looks whether the service already holds a payment, for a journal that may lack its last commits: a new or restored
+-- journal, or another connection. Before the first payment of a kind, a pause makes all earlier calls visible; then the
+-- history is read, and client:reconcile is asked of each payment.
 --
--- A payment that is left undecided is asked about once more after those that can be paid: their records are witnesses
--- of how this service shows what is sent, and prove what no record proved before.
---
--- The witness file is next to the journal: by it the journal shows that it is the newest. At the end of a run both get
--- the same random mark; while a worker runs, the file says so. A journal whose mark is that of the file, while no
--- worker runs, has all that any run wrote: a copy that was made before the last run has another mark. A journal that
--- was not the newest once, or is new, may lack what was sent before, whatever is added to it later. So the file also
--- keeps what each history held that was read, until the journal is found not to be the newest again. It is a database
--- of its own, so that a mark is on disk before the first payment is sent. It must not be copied, kept or restored
--- together with the journal.
+-- The witness file is a database beside the journal that shows whether the journal is the newest:
+--   mark       file and journal get one random mark when a run ends; a copy from before that run has another mark
+--   running    the file names each worker at work: the end of a killed worker's run is not known
+--   histories  what was read, until the journal is found not to be the newest: later additions prove nothing
+-- Nobody may copy, keep or restore the file together with the journal.
 
 local core = require "purser.core"
 local database = require "purser.client.util.database"
@@ -29,55 +23,55 @@ local M = {}
 
 local DAY, HOUR = 86400000, 3600000
 local MAX_SLEEP_MS = 1000
-local REJECTIONS = 10          -- one after the other, until what was asked for is at fault
+local REJECTIONS = 10 -- in a row, until the question is at fault
 
---- Lets `ms` pass, by the clock of the client's transport, unless the run ends.
+--- Lets `ms` pass by the transport's clock, unless the run ends.
 function M.sleep(self, ms)
   while ms > 0 and not self.stopping and not self.problem do
     local slice = math.min(ms, MAX_SLEEP_MS)
     self.client:sleep(slice)
-    schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
+    schedule.sleep(0) -- other tasks wait while a transport blocks
     ms = ms - slice
   end
 end
 
---- Returns how long after a request was stamped its record must be visible (ms).
+--- Returns the time from a request's stamp until its record must be visible (ms).
 function M.visible_ms(self) return select(2, planned.times(self.client)) end
 
 local function reconcile_of(payment) return planned.operation(payment.operation).reconcile end
 
--- Returns the earliest time that is looked at in the history that would show a payment.
+-- Returns the earliest time of the look into a payment's history.
 local function earliest(self, payment, now)
   local lookup = reconcile_of(payment).lookup
   return math.max(now - self.look_back_days * DAY, self.client:earliest(lookup, now) or 0)
 end
 
---- Returns the window of all attempts of a payment: up to the question, where it carries an id; that the journal does
---- not know, too, where no history check showed them.
+--- Returns the window of all attempts of a payment. With an id the window ends at the question; without a history check
+--- it holds attempts that the journal does not know.
 ---@param as_of integer|nil  the time of the question, epoch ms; now
 ---@return purser.reconcile.Window window
 function M.window_of(self, payment, as_of)
   local now = as_of or self.client:now()
   local since = math.min(payment.first_sent_at or now, payment.sent_at)
   if payment.client_id and self.history_check == "never" then
-    -- a look does not begin where a history is about to end
+    -- two hours behind the history's end
     since = math.min(since, math.max(payment.added_at, earliest(self, payment, now) + 2 * HOUR))
   end
-  -- the service's own word: only what may be an attempt with this id contradicts it, not any record that nobody claims
+  -- an attempt with this id alone contradicts the service's own rejection
   return { since = math.floor(since), to = payment.client_id and now or nil, was_rejected = payment.rejection ~= nil }
 end
 
---- Returns whether an error concerns all calls alike, so that retrying without a change is of no use.
+--- Returns whether an error concerns all calls, whatever is tried again.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
--- Returns whether a read was rejected for what it asks, or no list can be made of what was answered.
+-- Returns whether a read was rejected, or its answer is no list.
 local function is_rejection(err)
   return err.kind == "argument" or err.kind == "decode" or err.phase == "history"
     or err.kind == "api" and err.outcome == "rejected"
 end
 
---- Asks until there is an answer, and tells the run what it waits for. Returns it; nil and an error where the service
---- gives none for good; or nothing where the run ends.
+--- Asks until there is an answer, and tells the run why it waits. Returns the answer; nil and an error where the
+--- service rejects for good; or nothing where the run ends.
 ---@param ask fun(): purser.Reconciliation|nil, purser.Error|nil
 function M.ask(self, ask)
   local tries, rejections, waiting_for = 0, 0, self.waiting_for
@@ -121,9 +115,8 @@ function M.open_witness(path)
   return nil, message
 end
 
---- Locks the worker's name where there is a witness: what was under way under it is over when a run of that name
---- begins, and the system unlocks the file when the process ends. Returns a function that unlocks it; or nil and an
---- error.
+--- Locks the worker's name by a file beside the witness, which the system unlocks when the process ends: an earlier run
+--- of the name is over. Returns a function that unlocks; or nil and an error.
 function M.lock_worker(self)
   if not self.witness_db then return function() end end
   local unlock, message = database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path,
@@ -135,14 +128,12 @@ function M.lock_worker(self)
     hint = "wait until it ends, or give this one a worker name of its own" }
 end
 
--- Returns the name of the mark in the journal.
 local function mark_name(self) return "payouts mark " .. self.scope end
 
 -- Notes in the witness that a run begins. Returns whether the journal is the newest; or nil and an error.
 local function begin_run(self)
   local journal_id, problem = self.journal:id()
   if not journal_id then return nil, problem end
-  -- what is marked: one queue of one account in one journal
   self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
   local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
   if not rows then return nil, message end
@@ -175,7 +166,7 @@ end
 -- Ends the run, for the witness cannot be used.
 local function fail(self, message) self.problem = self.problem or witness_error(message) end
 
--- Changes the witness. A failure ends the run.
+-- Changes the witness.
 local function write(self, change)
   local ok, message = self.witness_db:transaction(function(tx)
     change(tx)
@@ -197,8 +188,7 @@ local function new_state(self, newest)
   return state
 end
 
--- Returns what is known of the histories, for the connection that the journal has now: another one may be to another
--- journal.
+-- Returns what is known of the histories, by the journal's connection: another connection may reach another journal.
 local function state_of(self)
   local state = self.history
   if state and state.connection == self.journal.db.handle then return state end
@@ -209,7 +199,7 @@ local function is_of_now(self, state)
   return self.history == state and state.connection == self.journal.db.handle
 end
 
--- Returns what of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
+-- Returns a record without members that are tables: nothing compares them.
 local function plain(record)
   local kept = {}
   for name, value in pairs(record) do
@@ -281,8 +271,8 @@ function M.finish(self)
   return self.problem
 end
 
--- Rests a while before the first reading: one task does, by the client's clock. The reason, which a terminal may cut at
--- its width, begins with how long it takes.
+-- Rests before the first reading: one task, by the client's clock. The reason begins with the time, for a terminal may
+-- cut the rest.
 local function rest(self, state)
   if self.is_sleeping then return schedule.sleep(self.idle_ms) end
   self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
@@ -295,7 +285,7 @@ end
 
 ------------------------------------------------------------------------------------------------------- the question
 
--- Returns what is equal for payments that one history shows.
+-- Returns a text that is equal for payments of one history.
 local function history_of(payment)
   local parts = { payment.operation }
   for _, name in ipairs(reconcile_of(payment).copy_params or {}) do
@@ -304,10 +294,9 @@ local function history_of(payment)
   return table.concat(parts, "\n")
 end
 
-local READABLE = "make the history readable, and run it again" -- never: to do without a look
+local READABLE = "make the history readable, and run it again"
 
--- Returns the answer of the histories; nil and why they cannot be asked for this payment; or nothing where the run
--- ends.
+-- Returns the histories' answer; nil and why they cannot be asked for this payment; or nothing where the run ends.
 local function answer_of(self, state, payment)
   local key = history_of(payment)
   if state.rejections[key] then return nil, state.rejections[key] end
@@ -334,8 +323,8 @@ local function describe(reconcile, records)
   return #records > 0 and (": %s shows %s%s"):format(reconcile.lookup, table.concat(words, ", "), more) or ""
 end
 
--- Returns whether as many equal payments without an id stand undecided as there are records that may be of one of them:
--- each record is of one at most, so this one was not made, whichever of them were.
+-- Returns whether as many equal payments without an id stand undecided as there are candidates: each record is of one
+-- payment at most, so that this payment was not made.
 local function is_spared(self, payment, answer)
   if payment.client_id then return false end
   local number, err = planned.within(self.journal, function(tx)
@@ -345,7 +334,7 @@ local function is_spared(self, payment, answer)
   return number ~= nil and number >= #answer.candidates
 end
 
--- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
+-- Returns the payment's change by an answer; nil where the payment may be sent.
 local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
@@ -364,13 +353,13 @@ local function judge(self, payment, answer, rejection)
   end
 end
 
--- Lets the histories be read again where a payment was put off for want of a witness, and another was answered since.
--- Waits until its record must be visible.
+-- Lets the histories be read again for a payment that was put off for want of a witness, when another payment was
+-- answered since and its record must be visible.
 local function renew(self, state, payment)
   local since = payment.put_off_at
   if not since or not state.readings or state.renewed_at >= since then return end
   local witness_at, err = planned.within(self.journal, function(tx)
-    -- what an earlier run has kept may lack a witness of any time
+    -- kept histories may lack every witness
     return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
   end, true)
   self.problem = self.problem or err
@@ -381,9 +370,9 @@ local function renew(self, state, payment)
   state.readings, state.newest, state.renewed_at = nil, false, self.client:now()
 end
 
---- Returns what the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid,
---- its `record` when it was made, or a change for queue.move; `is_put_off` of one to be asked about later. To be asked
---- before it is sent; the run may have ended by then (self.stopping, self.problem).
+--- Looks for a payment before it is sent. Returns nil where the payment may be sent, its `record` where it was made,
+--- `is_put_off` where it is to be asked about later, or a change for queue.move. The run may have ended meanwhile
+--- (self.stopping, self.problem).
 function M.look(self, payment)
   local reconcile = reconcile_of(payment)
   -- a conversion pays nobody, and converts only what is left

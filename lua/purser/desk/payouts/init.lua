@@ -5,9 +5,9 @@
 --     assert(payouts:add("invoice-1017", "sub_account.transfer", { toAccount = "desk01", ... }))
 --     local report = assert(payouts:run())
 --
--- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
--- id by which the service distinguishes payments comes from account, queue and key, so every attempt carries the same.
--- A payment whose answer was lost is reconciled, and sent again only when reconciling says that it was not done.
+-- A key names one payment: with other content it is an error. Account, queue and key make the id by which the service
+-- knows a payment, so each attempt carries one id. A payment whose answer was lost is sent again only when
+-- reconciling says that it was not made.
 
 local add = require "purser.desk.payouts.add"
 local views = require "purser.client.util.views"
@@ -18,7 +18,7 @@ local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
 local planned = require "purser.write.planned"
 local queue = require "purser.desk.payouts.queue"
-local runs = require "purser.desk.payouts.runs"
+local runs = lazy "purser.desk.payouts.runs"
 local schedule = require "purser.schedule"
 local worker = require "purser.desk.payouts.worker"
 local lists = lazy "purser.desk.payouts.list"
@@ -34,7 +34,7 @@ local M = {}
 
 -------------------------------------------------------------------------------------------------------- adding
 
---- Returns what will travel for a payment of a queue, with the id that the queue gives; or nil and an error.
+--- Returns a payment's parameters as they travel, with the queue's id; or nil and an error.
 ---@param account string     as of client:account()
 ---@param queue_name string
 ---@param key string         of the payment
@@ -46,21 +46,19 @@ function M.params(account, queue_name, key, operation, params)
   return payment and payment.params, err
 end
 
---- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
---- an error.
+--- Adds payments, all or none.
 ---@param list { key: string, operation: string, params: table }[]
 ---@return { added: integer, repeated: integer }|nil counts, purser.Error|nil err
 function Payouts:add_all(list) return add.add_all(self, list) end
 
---- Adds one payment. Returns true when it is new, false when it was there; or nil and an error.
----@param key string        yours; it names the payment for good
+--- Adds one payment. Returns whether it is new; or nil and an error.
+---@param key string        names the payment for good
 ---@param operation string  full name of an operation that moves funds
 ---@param params table
 ---@return boolean|nil is_new, purser.Error|nil err
 function Payouts:add(key, operation, params)
   local counts, err = self:add_all { { key = key, operation = operation, params = params } }
-  if not counts then return nil, err end
-  return counts.added == 1
+  return counts and counts.added == 1, err
 end
 
 ------------------------------------------------------------------------------------------------------- looking
@@ -75,20 +73,20 @@ local states = { state = { "waiting", "taken", "sent", "done", "failed", "undeci
 ---@field total integer
 ---@field waiting integer
 ---@field taken integer      a worker has it, and has not sent it
----@field sent integer       sent, and its end is not known yet, or rejected and looked for by its id
+---@field sent integer       its end is not known yet, or it was rejected and is looked for by its id
 ---@field done integer
 ---@field failed integer     rejected, and where it carries an id not found by it
 ---@field undecided integer  a person must look
 ---@field dropped integer    given up by a person
----@field blocked integer    of those that wait: nothing can be done before a person has acted
+---@field blocked integer    waiting until a person acts
 
 ---@class purser.PayoutsReport: purser.QueueCounts
----@field undecided_payments purser.Payment[]  those
----@field blocked_payments purser.Payment[]  those
+---@field undecided_payments purser.Payment[]
+---@field blocked_payments purser.Payment[]
 ---@field run string|nil  the number of the run that ended
----@field of_run purser.QueueCounts|nil  of its payments
----@field next_due_at integer|nil  epoch ms: none of those that wait, and are not blocked, is due before
----@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
+---@field of_run purser.QueueCounts|nil  of the run's payments
+---@field next_due_at integer|nil  epoch ms: no waiting payment that is not blocked is due before
+---@field other_accounts { account: string, payments: integer }[]  with payments in a queue of this name
 
 --- Returns how many payments are in each state, and those that need a person.
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
@@ -119,40 +117,38 @@ function Payouts:find(key)
   return planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end, true)
 end
 
---- Puts a payment back that failed, was left undecided or was dropped, when another look shows that it was not made.
---- Returns whether there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is
---- marked so; the record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked"
---- (it cannot be looked for).
----@param key string|purser.Payment  as a person saw it: nothing is done where the payment is another by now
+--- Puts a failed, undecided or dropped payment back, when another look shows that it was not made. Returns whether
+--- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, by `record`, and is
+--- marked so), "payouts.undecided" (unknown; `candidates`) or "payouts.not_checked" (it cannot be looked for).
+---@param key string|purser.Payment  as a person saw it: a payment that changed since stays as it is
 ---@param options { force: boolean|nil, by: string|nil }|nil  force = true: a person, `by`, knows that it was not made;
---- nothing is looked for
+--- no look
 ---@return boolean|nil was_put_back, purser.Error|nil err
 function Payouts:retry(key, options) return retry.retry(self, key, options) end
 
---- Gives a payment up that waits, failed or is undecided, when another look shows that it was not made. Its key stays
---- used. Returns as `retry` does.
+--- Gives a waiting, failed or undecided payment up, when another look shows that it was not made. Its key stays used.
+--- Returns as `retry` does.
 ---@param key string|purser.Payment
 ---@param options { force: boolean|nil, by: string|nil }|nil
 ---@return boolean|nil was_dropped, purser.Error|nil err
 function Payouts:drop(key, options) return retry.drop(self, key, options) end
 
---- Says that a payment was made that failed or was left undecided, as a person knows: `record_id` is the id that the
---- service shows. Returns whether there was such a payment; or nil and an error.
+--- Writes a person's word that a failed or undecided payment was made. Returns whether there was such a payment; or nil
+--- and an error.
 ---@param key string|purser.Payment
----@param record_id string
----@param options { by: string|nil }|nil  who says so. Default: USER of the environment
+---@param record_id string  the id that the service shows
+---@param options { by: string|nil }|nil  the person. Default: USER of the environment
 ---@return boolean|nil was_settled, purser.Error|nil err
 function Payouts:settle(key, record_id, options) return retry.settle(self, key, record_id, options) end
 
---- Returns the runs of the queue of which payments are left, with the workers that live.
+--- Returns the queue's runs with payments left, and their living workers.
 ---@return purser.PayoutsRun[]|nil runs, purser.Error|nil err
 function Payouts:runs()
   return planned.within(self.journal, function(tx) return runs.open(tx, self) end, true)
 end
 
---- Puts many payments back, as `retry` does each: one reading of a history serves all that are looked for there.
---- Returns the keys of those that were put back; and for every other key the error of `retry`, or false where no such
---- payment had failed or was undecided.
+--- Puts payments back as `retry` does, with one reading of each history. Returns the keys that were put back, and for
+--- each other key the error of `retry`, or false where there was no such payment.
 ---@param keys (string|purser.Payment)[]
 ---@param options { force: boolean|nil, by: string|nil }|nil
 ---@return string[]|nil put_back, table<string, purser.Error|false>|purser.Error others  nil and an error for no list
@@ -169,13 +165,13 @@ end
 ---@field done integer
 ---@field failed integer
 ---@field undecided integer
----@field blocked integer       of those that wait: nothing can be done before a person has acted
+---@field blocked integer       waiting until a person acts
 ---@field waiting_for string|nil  why nothing is sent now
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
 
---- Sees a list of payments, or all that the queue has still to pay, in one reading of the journal. Nothing is sent that
---- moves funds. Each payment of list and queue that is not over stands in one section of the plan.
+--- Plans a list of payments, or all that the queue has still to pay, in one reading of the journal, and moves no funds.
+--- Each payment of list and queue that is not over stands in one section of the plan.
 ---@param options purser.QueuePlanOptions|nil
 ---@return purser.PaymentsPlan|nil plan, purser.Error|nil err
 function Payouts:plan(options)
@@ -186,7 +182,7 @@ function Payouts:plan(options)
     unchecked = options and options.unchecked })
 end
 
--- Returns what a run takes, by what it was given: a plan, { all = true }, or nothing; or nil and an error.
+-- Returns the plan or the options of a run; or nil and an error.
 local function chosen(what)
   local is_plan = type(what) == "table" and type(what.send) == "table"
   if what == nil or is_plan then return is_plan and what or {} end
@@ -198,11 +194,10 @@ local function chosen(what)
   return what
 end
 
---- Works until no payment is left to make, or all that are left are due in more than five minutes: takes, sends,
---- reconciles. With a plan it makes what the plan has to send, and nothing else; where the queue changed since the plan
---- was made, nothing is sent, and the error's `code` is "payouts.changed_since". Without one it makes what was added
---- and is no plan's; with { all = true } everything. Returns the report; or nil and the error that kept it from
---- continuing; then it may be run again.
+--- Takes, sends and reconciles until no payment is left that is due within five minutes. A plan's run makes what the
+--- plan has to send and nothing else; where the queue changed since, nothing is sent (`code` "payouts.changed_since").
+--- Without a plan it makes what was added and is no plan's; with { all = true } everything. Returns the report; or nil
+--- and the error that ended the run; it may be run again.
 ---@param what purser.PaymentsPlan|{ all: boolean }|nil
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:run(what)
@@ -229,16 +224,28 @@ function Payouts:run(what)
   return report, err
 end
 
---- Makes `run` end as soon as what it has begun has ended; to be called by the progress function, or by another task.
+--- Lets `run` end with what it has begun. Called by the progress function, or by another task.
 function Payouts:stop()
   if self.current then self.current.stopping = true end
 end
 
---- One line that reports the progress, for a terminal.
----@type fun(progress: purser.PayoutsProgress): string
-M.progress_line = worker.progress_line
+--- Returns the progress as a line for a terminal.
+---@param progress purser.PayoutsProgress
+---@return string
+function M.progress_line(progress)
+  local percent = progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100
+  local full = math.floor(percent / 5)
+  local parts = { ("[%s%s] %d of %d payments (%d %%), %d/s"):format(("#"):rep(full), ("."):rep(20 - full),
+    progress.finished, progress.total, percent, progress.rate) }
+  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
+  for _, name in ipairs { "failed", "undecided", "blocked" } do
+    if (progress[name] or 0) > 0 then parts[#parts + 1] = ("%d %s"):format(progress[name], name) end
+  end
+  if progress.waiting_for then parts[#parts + 1] = "waits: " .. progress.waiting_for end
+  return table.concat(parts, ", ")
+end
 
---- Returns the queues of a journal, of every account, with how many payments each state has.
+--- Returns the queues of a journal, of every account, with their counts.
 ---@param journal purser.Journal
 ---@return purser.QueueCounts[]|nil queues, purser.Error|nil err
 function M.queues(journal)
@@ -283,17 +290,17 @@ local defaults = {
 ---@field payments purser.PlannedPayment[]|nil  the list; nil: what the queue has still to pay
 ---@field unchecked boolean|nil  an address of another form, or a wrong checksum, is only warned of. Default: false
 
---- Reads a list of payments from CSV: a header with the names of parameters and `key`, then a payment a line. Each has
---- what is wrong with its line in `problems`. Nil and a message where it is no list of payments.
+--- Reads a list of payments from CSV: a header with `key` and names of parameters, then a payment a line, with what is
+--- wrong in `problems`. Nil and a message where the file is no list of payments.
 ---@param path string
 ---@param operation? string  that of payments without a column `operation`
 ---@param decimal_mark? "point"|"comma"  of amounts such as 12.500, which have two readings in a file of semicolons
 ---@return purser.PlannedPayment[]|nil payments, string|nil message
 function M.read(path, operation, decimal_mark) return lists.read(path, operation, decimal_mark) end
 
---- Plans a list of payments before it is paid: checks each one, completes the names of networks, and finds what may be
---- a mistake (equal ones, keys that differ only in case, what was paid in the last 7 days, an amount far above the
---- others), the sums and the balances. Nothing is sent that moves funds.
+--- Plans a list of payments without a queue: checks each payment, completes networks, finds possible mistakes (equal
+--- payments, keys that differ only in case, repeats of the last 7 days, an amount far above the others, texts that a
+--- spreadsheet changed), sums and balances. Moves no funds.
 ---@param client purser.Client
 ---@param payments purser.PlannedPayment[]
 ---@param options? purser.PaymentsPlanOptions
@@ -301,8 +308,7 @@ function M.read(path, operation, decimal_mark) return lists.read(path, operation
 function M.plan(client, payments, options) return plans.plan(client, payments, options) end
 
 --- Opens a queue of payments, as one worker; see docs/desk/payouts.md. A worker's name belongs to one running process
---- at a time. A worker that is started again under its name continues at once with what it had; others wait until
---- its leases end.
+--- at a time; the next process of the name continues at once, and others wait until its leases end.
 ---@param options purser.PayoutsOptions
 ---@return purser.Payouts|nil payouts, purser.Error|nil err
 function M.new(options)

@@ -12,10 +12,10 @@ local suggest = require "purser.client.util.suggest"
 
 local M = {}
 
--- Returns a name as it is compared: "netWork", "net-work" and "Net Work" are one.
+-- Returns one text for "netWork", "net-work" and "Net Work".
 local function spelling(name) return (name:lower():gsub("[_ -]", "")) end
 
--- Returns the columns that an operation takes, and the same by their spelling.
+-- Returns the columns of an operation, and their names by spelling.
 local function columns_of(row)
   local names, by_spelling = {}, {}
   for _, param in ipairs(row.params) do
@@ -39,8 +39,8 @@ end
 local TWO_READINGS = "^%-?[1-9]%d?%d?[.,]%d%d%d$"
 local MARKS = { point = { "[.]", "," }, comma = { ",", "[.]" } }
 
--- Returns an amount with a decimal point and without marks of thousands, as the file writes it: `mark` is "point" or
--- "comma"; nil where it does not say. Nil and a message where the text has no reading, or two.
+-- Returns an amount with a decimal point and without marks of thousands; or nil and a message where the text has no
+-- reading, or two. `mark` is "point", "comma", or nil where the file does not say.
 local function amount_of(text, mark, separator)
   if not mark then
     if separator == "," or not text:find(TWO_READINGS) then return text end
@@ -58,7 +58,7 @@ local function amount_of(text, mark, separator)
   return (whole:gsub(thousands, "")) .. (rest and "." .. rest or "")
 end
 
--- Returns the parameters of a payment, and adds what is wrong with its columns.
+-- Returns the parameters of a payment, and the amount as written; adds to `problems`.
 local function params_of(header, cells, row, problems, form)
   local names, by_spelling = columns_of(row)
   local params, given, written = {}, {}, nil
@@ -105,7 +105,7 @@ local function payment_of(rows, header, record, otherwise, form)
     row = row, params = params or {}, written = written, problems = problems, warnings = {}, odd = {} }
 end
 
--- Makes the names of the header those of `key` and `operation` however they are spelt. Returns what is wrong, or nil.
+-- Gives `key`, `operation` and `payee` of the header these spellings. Returns what is wrong, or nil.
 local function check_header(header)
   local seen = {}
   for i, name in ipairs(header) do
@@ -121,7 +121,7 @@ local function check_header(header)
   end
 end
 
--- Says what a file is that is no CSV; or nil.
+-- Returns the kind of a file that is no CSV, or nil.
 local function other_kind(text)
   if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
     return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
@@ -130,7 +130,7 @@ local function other_kind(text)
   end
 end
 
--- Returns the separator of the line with the names: the one that stands there most often.
+-- Returns the most frequent separator of the header.
 local function separator_of(text)
   local line = ("\n" .. text):gsub("\n#[^\n]*", ""):match "\n*([^\n]*)" or ""
   local best, most = ",", 0
@@ -141,7 +141,7 @@ local function separator_of(text)
   return best
 end
 
---- Does what purser.payouts.read says; `comments` of the list says how many lines begin with #.
+--- Reads a list: purser.payouts.read. `comments` of the list is the number of lines that begin with #.
 ---@param otherwise string|nil  the operation of payments without one
 ---@param mark "point"|"comma"|nil  of the decimals
 function M.read(path, otherwise, mark)

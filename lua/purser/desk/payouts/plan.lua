@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A list of payments before it is paid, beside what the queue holds: each one checked, what may be a mistake, the sums
--- by asset, and the balances that can be read. Nothing is sent that moves funds.
+-- Plans a list of payments beside a queue: checks, possible mistakes, sums by asset, and balances. Moves no funds.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
@@ -17,12 +16,11 @@ local function asset_of(payment) return payment.params.coin or payment.params.as
 -- Returns what is wrong with the parameters of a payment, or nil.
 local function check_params(client, payment)
   local request, err = client:preview(payment.operation, payment.params)
-  if request then return nil end
-  return err.message .. (err.hint and "; " .. err.hint or "")
+  return not request and err.message .. (err.hint and "; " .. err.hint or "") or nil
 end
 
--- Returns the plan of a payment that goes to an address, whose fee is noted; false of another; nil and an error where
--- the coins cannot be read.
+-- Returns the plan of a payment to an address, and notes its fee; false for another payment; nil and an error where the
+-- coins cannot be read.
 local function withdrawal_of(client, payment, unchecked)
   if payment.problems.is_unread then return false end -- an amount with two readings fits no bound
   if not payment.row or payment.row.effect ~= "transfer" or not payment.row.by_name.address then return false end
@@ -33,8 +31,7 @@ local function withdrawal_of(client, payment, unchecked)
   return plan, err
 end
 
--- Checks each payment and completes the names of networks: adds to `problems`, `warnings` and `fee`. Returns an error
--- when the coins cannot be read.
+-- Checks each payment and completes the names of networks. Returns an error where the coins cannot be read.
 local function check(client, payments, unchecked)
   for _, payment in ipairs(payments) do
     local plan, err = withdrawal_of(client, payment, unchecked)
@@ -52,18 +49,18 @@ end
 
 ---------------------------------------------------------------------------------------------- what may be a mistake
 
--- Each of these is right now and then, so a person decides.
+-- A person decides: each may be right.
 
 local DAYS, DAY_MS = 7, 86400000
 local FAR = decimal "10" -- times the next lower amount
-local FEW = 0.05         -- of the rows may be far from the others
-local ENOUGH = 5         -- rows, from which on there is a range to be far from
+local FEW = 0.05         -- the share of rows that may be far
+local ENOUGH = 5         -- rows make a range
 
--- Names of parameters in which two equal payments may differ.
+-- Parameters in which equal payments may differ.
 local differs = { withdrawOrderId = true, clientTranId = true, netWork = true, network = true, remark = true,
   contractAddress = true }
 
--- Returns what is paid to whom: the same text for equal payments, by whichever operation that does the same.
+-- Returns one text for equal payments, by whichever operation.
 local function content_of(operation, params)
   local parts = { operation:find "withdraw" and "withdraw" or operation:match "[^.]*$" }
   for name, value in pairs(params) do
@@ -80,8 +77,8 @@ local function text_of(payment)
     or params.toAccountType or "?")
 end
 
--- Marks payments that have a name in common: why(group, name) returns a function from a payment to the text, and the
--- place in the group from which on it is said; or nothing. What has no new payment is left alone.
+-- Marks groups of payments with one name: why(group) returns a function from a payment to the text, and the first place
+-- in the group to mark; or nothing. A group without a new payment has no mark.
 local function mark(payments, known, name_of, why)
   local groups, names = {}, {}
   for _, payment in ipairs(payments) do
@@ -91,7 +88,7 @@ local function mark(payments, known, name_of, why)
   end
   for _, name in ipairs(names) do
     local group, has_new = groups[name], false
-    local text, first = why(group, name)
+    local text, first = why(group)
     for i = first or 1, text and #group or 0 do has_new = has_new or not known[group[i].key] end
     for i = first or 1, has_new and #group or 0 do table.insert(group[i].odd, text(group[i])) end
   end
@@ -116,6 +113,27 @@ local function mark_keys(payments, known)
       end
     end
   end)
+end
+
+-- Texts that a spreadsheet makes of others: long numbers, formulas, errors, a text's mark; digits of other scripts.
+local REWRITTEN = { "^%d[%d.,]*[eE]%+?%d+$", "^[='#]", "^%d+[.,]0+$", "\239\188[\144-\153]" }
+local NOTHING = { ["-"] = true, null = true, none = true, ["n/a"] = true, na = true }
+
+local function is_rewritten(text)
+  for _, pattern in ipairs(REWRITTEN) do
+    if text:find(pattern) then return true end
+  end
+  return NOTHING[text:lower()]
+end
+
+local function mark_rewritten(payments, known)
+  for _, payment in ipairs(payments) do
+    for _, one in ipairs { { "key", payment.key }, { "memo", payment.params.memo or "" } } do
+      if not known[payment.key] and is_rewritten(tostring(one[2])) then
+        table.insert(payment.odd, ("the %s %s may be a spreadsheet's word for another text"):format(one[1], one[2]))
+      end
+    end
+  end
 end
 
 local function mark_paid(payments, known, paid)
@@ -150,7 +168,7 @@ end
 
 local was_paid = { done = true, open = true, unknown = true, undecided = true }
 
---- Returns the calls of the last days that were or may have been executed, as find_odd takes them; or nil and an error.
+--- Returns the calls of the last days that were or may have been executed, for find_odd; or nil and an error.
 ---@param journal purser.Journal
 ---@param account string
 ---@param now integer  epoch milliseconds
@@ -168,23 +186,24 @@ end
 
 --- Adds to `odd` of each payment why it may be a mistake.
 ---@param payments table[]
----@param known table<string, boolean>  the keys of the payments that are in the queue
+---@param known table<string, boolean>  keys that are in the queue
 ---@param paid table<string, purser.JournalEntry>  of M.paid_lately
 function M.find_odd(payments, known, paid)
   mark_equal(payments, known)
   mark_keys(payments, known)
+  mark_rewritten(payments, known)
   mark_paid(payments, known, paid)
   mark_far(payments, known)
 end
 
 ---------------------------------------------------------------------------------------------- sums and balances
 
--- Returns where the funds of a payment come from: a sub-account that is named, else the account of the key ("").
+-- Returns the payer: a sub-account, or "" for the account of the key.
 local function source_of(payment)
   return payment.row.group ~= "wallet" and payment.params.fromAccount or ""
 end
 
---- Sums payments by payer and asset. What has problems is not sent, and lowers or raises no sum.
+--- Sums the payments without problems, by payer and asset.
 function M.totals(payments)
   local list, by_key = {}, {}
   for _, payment in ipairs(payments) do
@@ -208,7 +227,7 @@ function M.totals(payments)
   return list
 end
 
--- Returns the records of a source's balances, and whether an asset that is not among them has a balance of nothing.
+-- Returns the records of a source's balances, the error, and whether a missing asset has a balance of 0.
 local function read_balances(client, source)
   if source ~= "" then
     return client.sub_account:balances { subAccount = source, accountType = "SPOT" }
@@ -219,17 +238,17 @@ local function read_balances(client, source)
   return client.wallet:convertible_balances() -- of the account itself no other operation of the document shows any
 end
 
--- Returns a function from an asset to the free balance of a source; nil where it is not shown, and why.
+-- Returns a function from an asset to the free balance of a source, or nil and why it is not shown.
 local function balances_of(client, source)
   local list, err, is_complete = read_balances(client, source)
   local balances = {}
-  for _, record in ipairs(list or {}) do balances[record.asset] = record.free or record.balance end
+  for _, record in ipairs(list or {}) do balances[record.asset or ""] = record.free or record.balance end
   return function(asset)
     return balances[asset] or list and is_complete and "0" or nil, err and err.message
   end
 end
 
---- Adds to each total the balance that covers it, where one can be read. No operation shows those of futures accounts.
+--- Adds to each total its balance, where an operation shows one: none does of futures accounts.
 function M.add_balances(client, totals)
   local known = {}
   for _, total in ipairs(totals) do
@@ -239,12 +258,12 @@ function M.add_balances(client, totals)
     end
     local balance = total.balance and decimal.shown(total.balance)
     local odd = total.balance and not balance and ('it is shown as "%s"'):format(tostring(total.balance))
-    if odd then total.balance, total.unread = nil, odd end -- it covers nothing
+    if odd then total.balance, total.unread = nil, odd end
     total.is_short = balance and balance:compare(total.amount + total.fees) < 0 or false
   end
 end
 
---- Says what is to be known of the sums: a list of texts.
+--- Returns texts on sums that are not covered, or whose balance cannot be read.
 function M.shortages(totals)
   local list = {}
   for _, total in ipairs(totals) do
@@ -268,34 +287,34 @@ end
 ---@field key string
 ---@field operation string       such as "wallet.withdraw"
 ---@field params table           the network by any name people use; the plan completes it
----@field problems? string[]     why it would fail, all of them
+---@field problems? string[]     why it would fail
 ---@field warnings? string[]     what to look at before
----@field odd? string[]          why it may be a mistake of who made the list
+---@field odd? string[]          why it may be a mistake
 ---@field fee? string            of a withdrawal
 
 ---@class purser.PaymentsPlanOptions
----@field queue? purser.Payouts   what it holds stands beside the list, in the sections of the plan
----@field journal? purser.Journal what it shows of the last days is looked at: equal payments may be a mistake
+---@field queue? purser.Payouts   its payments stand beside the list, in the sections of the plan
+---@field journal? purser.Journal equal payments of its last days may be a mistake
 ---@field unchecked? boolean      an address of another form, or a wrong checksum, is only warned of. Default: false
 
 ---@class purser.PaymentsPlan
----@field payments purser.PlannedPayment[]  those that were given, with what was found
+---@field payments purser.PlannedPayment[]  the list, with what was found
 ---@field send purser.PlanRow[]     what a run of this plan sends, or less: new, changed, waiting, sent and not known
----@field again integer             of those: sent and not known yet; they are asked about first
----@field new integer               of those: not in the queue
----@field changed purser.PlanRow[]  of those: a run replaces what the queue holds
+---@field again integer             of `send`: sent and not known yet; they are asked about first
+---@field new integer               of `send`: not in the queue
+---@field changed purser.PlanRow[]  of `send`: a run replaces what the queue holds
 ---@field left purser.PlanRow[]     not in the list, not over, and not sent by a run of this plan
----@field refused purser.PlanRow[]  they differ from what was or may have been sent, so the plan has no run
+---@field refused purser.PlanRow[]  other than what was or may have been sent, so the plan has no run
 ---@field held purser.PlanRow[]     in the list, but failed, undecided or dropped
 ---@field made purser.PlanRow[]     in the list, and made
 ---@field runs table<string, purser.PayoutsRun>  by number
 ---@field joins string|nil   the number of the run that a run of this plan goes on with
----@field totals table[]     by payer and asset of what is sent: payer, asset, count, amount, fees, balance, is_short
----@field shortages string[] what a person should know of the sums
+---@field totals table[]     of `send`, by payer and asset: payer, asset, count, amount, fees, balance, is_short
+---@field shortages string[] sums that are not covered
 ---@field bad integer        payments with problems
 ---@field odd integer        payments that may be a mistake
 
--- Returns the error of what is no list of payments with keys; nil where it is one.
+-- Returns the error of a value that is no list of payments with keys, or nil.
 local function no_payments(payments)
   if type(payments) ~= "table" then
     return errors.argument(nil, "payouts.plan has no list of payments",
@@ -308,13 +327,13 @@ local function no_payments(payments)
   end
 end
 
--- Returns what the plan is where no queue is known: all are new.
+-- Returns the plan of a list without a queue.
 local function all_new(payments)
   return { send = payments, changed = {}, left = {}, refused = {}, held = {}, made = {}, runs = {}, again = 0,
     new = #payments, alike = {} }
 end
 
--- Notes what is wrong with each payment, and what may be. Returns what of them was paid lately; or nil and an error.
+-- Notes what is wrong with each payment. Returns what was paid lately; or nil and an error.
 local function judge(client, payments, options)
   local seen, rows = {}, purser.operations
   for i, payment in ipairs(payments) do
@@ -331,7 +350,7 @@ local function judge(client, payments, options)
   return M.paid_lately(options.journal, client:account(), client:now())
 end
 
--- Returns the sections of a plan, with the payments of the queue where no list is given; or nil and an error.
+-- Returns the sections of a plan, with the queue's payments where no list is given; or nil and an error.
 local function seen(client, payments, options)
   local view, err = runs.see(options.queue, payments)
   if not view then return nil, err end

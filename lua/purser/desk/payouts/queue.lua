@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- A queue is the journal's rows with its name: adding, taking with a lease, and what becomes of a payment. Every
--- function runs within a transaction, so that any number of workers can take from one queue and no payment has two of
--- them. `self` is the queue of an account: { queue =, account = }, and of a worker { worker =, lease_ms = } as well.
--- The journal writes what ends an attempt, with what becomes of the payment.
+-- The payments of a queue: rows of the journal with the queue's name. Each function runs within a transaction, so that
+-- no payment has two workers. `self` is the queue of an account: { queue =, account = }, of a worker with
+-- { worker =, lease_ms = }. The journal writes the end of an attempt and the payment's next stage.
 
 local core = require "purser.core"
 local json = require "purser.json"
@@ -13,15 +12,13 @@ local M = {}
 local time_text = planned.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
--- No payment is put off for longer, and none is leased for longer. What lies further ahead was written while the clock
--- was wrong, so it counts as over.
+-- The longest delay and lease. A time further ahead was written by a wrong clock, and counts as over.
 local MAX_DELAY_MS = 3 * 86400000
 M.MAX_LEASE_MS = 3600000
 
--- A run waits for what is due within this time; what is due later a later run makes.
-local PATIENCE_MS = 300000
+local PATIENCE_MS = 300000 -- a run waits so long for a payment that is not due
 
--- The last part says to a database that the queues' indices serve.
+-- The last condition lets a database use the queues' indices.
 local IN_QUEUE = " FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"
 local OF_QUEUE = "account = ? AND queue = ? AND queue <> ''"
 local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
@@ -37,33 +34,40 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field message string|nil    why it failed, or is undecided
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
----@field call_state string     what is known of its latest attempt, as journal:entries has it
----@field sent_at integer|nil   of that, epoch ms
----@field recv_window integer   of that
+---@field call_state string     the state of its latest attempt, as journal:entries has it
+---@field sent_at integer|nil   of the latest attempt, epoch ms
+---@field recv_window integer   of the latest attempt
 ---@field attempt integer       how often it was sent in all: 0 where it never was
 ---@field first_sent_at integer|nil  epoch ms
 ---@field content string        a digest of what it is to pay
----@field worker string         who has it, "" for nobody
+---@field worker string         the worker that has it, "" for none
 ---@field rejection string|nil  sent: why it was rejected, while it is looked for
 ---@field added_at integer      epoch ms
 ---@field due_at integer|nil     when it may be sent, epoch ms; nil: at once
 ---@field disowned boolean      a person said by `retry` that it was not made
 
+local function some(text) return text ~= "" and text or nil end
+
 local function payment_of(row)
-  local message = row.message ~= "" and row.message or nil
+  local message = some(row.message)
   return {
     id = row.id, queue = row.queue, key = row.payment, operation = row.operation, params = core.decode(row.params),
-    state = row.stage, attempts = tonumber(row.tries), attempt = tonumber(row.attempt),
-    first_sent_at = tonumber(row.first_sent_at), record_id = row.record_id ~= "" and row.record_id or nil,
-    message = message, client_id = row.key ~= "" and row.key or nil, added_at = tonumber(row.added_at),
-    disowned = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
+    state = row.stage, attempts = tonumber(row.tries), attempt = tonumber(row.attempt), message = message,
+    first_sent_at = tonumber(row.first_sent_at), record_id = some(row.record_id), client_id = some(row.key),
+    added_at = tonumber(row.added_at), disowned = row.disowned ~= "",
+    rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
-    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
-    host = row.host ~= "" and row.host or nil, signer = row.signer ~= "" and row.signer or nil,
+    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), host = some(row.host),
+    signer = some(row.signer),
   }
 end
 
---- Returns the intent of a payment's latest attempt; of one that this journal never saw sent, that of now.
+-- Returns a number of rows.
+local function number_of(tx, from, ...)
+  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. from, ...)[1].number)
+end
+
+--- Returns the intent of a payment's latest attempt; of a payment that this journal never saw sent, the intent of now.
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
     sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt,
@@ -72,7 +76,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------- adding
 
---- Adds a payment. Returns whether the payment was added: not where one has its key, or a call its id.
+--- Adds a payment. Returns false where the queue has its key, or a call its id.
 ---@param payment { key: string, operation: string, params: table, id: string|nil }
 function M.insert(tx, self, payment)
   local row = planned.columns(payment.operation, payment.params, payment.id)
@@ -81,8 +85,8 @@ function M.insert(tx, self, payment)
   return planned.insert(tx, row)
 end
 
---- Returns another call of the account that has the id of a payment, in the same parameter: { queue =, payment = },
---- both "" where it is no payment; nil where there is none.
+--- Returns another call of the account with the id of a payment, in the same parameter: { queue =, payment = }, both ""
+--- for a single call; nil where there is none.
 function M.other_with_id(tx, self, payment)
   for _, row in ipairs(tx:rows([[SELECT queue, payment, operation FROM purser_calls WHERE account = $1 AND key = $2
     AND key <> '' AND NOT (queue = $3 AND payment = $4)]], self.account, payment.id, self.queue, payment.key)) do
@@ -93,13 +97,12 @@ end
 
 ------------------------------------------------------------------------------------------------------------- taking
 
--- Which payments a run takes, as a condition on `$3`: those with its mark (runs.lua), those that no run ever had, or
--- all.
+-- The payments that a run takes, as a condition on `$3`: of its mark (runs.lua), without any mark, or all.
 local MARKED = " AND %sEXISTS (SELECT 1 FROM purser_run_rows WHERE of_account = account AND of_queue = queue "
   .. "AND of_payment = payment AND run %s $3)"
 local OF_RUN, OF_NO_RUN, OF_ANY = MARKED:format("", "="), MARKED:format("NOT ", ">="), " AND queue <> $3"
 
--- Returns the condition of what `self` takes, and what stands in its place.
+-- Returns the condition of what `self` takes, and the value of `$3`.
 local function own(self)
   if self.mark then return IN_QUEUE .. OF_RUN, self.mark end
   return IN_QUEUE .. (self.takes_unmarked and OF_NO_RUN or OF_ANY), ""
@@ -132,7 +135,7 @@ function M.take_waiting(tx, self, count)
   return lease(tx, self, rows, "taken")
 end
 
---- Takes over what a worker left behind whose lease has ended. What was only taken had not been sent.
+--- Takes over the payments of ended leases. A payment that is only "taken" was not sent.
 function M.take_abandoned(tx, self, count)
   local now = tx:now()
   local from, mark = own(self)
@@ -156,8 +159,8 @@ function M.renew(tx, self)
     self.account, self.queue, self.worker)
 end
 
---- Puts a payment that was taken into another stage, if it is still this worker's and was not sent since: a worker
---- whose lease ended unnoticed may hold it twice. Returns whether it was.
+--- Puts a payment into another stage, if it is still this worker's and was not sent since: a worker whose lease ended
+--- unnoticed may hold a payment twice. Returns whether it did.
 function M.move(tx, self, payment, change)
   return planned.update(tx, planned.staged(tx, change), "id = ? AND worker = ? AND attempt = ? "
     .. "AND stage IN ('taken', 'sent')", payment.id, self.worker, ("%d"):format(payment.attempt)) == 1
@@ -174,8 +177,7 @@ local function no_counts(account, queue)
     dropped = 0, blocked = 0, total = 0 }
 end
 
---- Returns how many payments each stage has, of all queues of a journal, of every account, or of one; `blocked` says
---- how many of those that wait cannot be made before something changes.
+--- Returns how many payments each stage has, by queue: of all accounts of a journal, or of what `self` takes.
 ---@param self { account: string, queue: string }|nil
 function M.queues(tx, self)
   local list, from, mark = {}, " FROM purser_calls WHERE queue <> ''", nil
@@ -196,31 +198,31 @@ end
 --- Returns how many payments of the queue each stage has.
 function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.account, self.queue) end
 
---- Returns how many payments a run has to make or to wait for. Those that are finished may be many, and are not read.
+--- Returns how many payments a run has to make or to wait for.
 function M.left(tx, self)
   local now = tx:now()
   local from, mark = own(self)
-  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. from .. " AND stage IN ('waiting', 'taken', "
-    .. "'sent') AND (stage <> 'waiting' OR blocked = '' AND (due_at <= $4 OR due_at > $5))", self.account, self.queue,
-    mark, time_text(now + PATIENCE_MS), time_text(now + MAX_DELAY_MS))[1].number)
+  return number_of(tx, from .. " AND stage IN ('waiting', 'taken', 'sent') AND (stage <> 'waiting' OR blocked = '' "
+    .. "AND (due_at <= $4 OR due_at > $5))", self.account, self.queue, mark, time_text(now + PATIENCE_MS),
+    time_text(now + MAX_DELAY_MS))
 end
 
--- Returns a time that is kept; one that lies further ahead than any is over.
+-- Returns a kept time; 0 for a time further ahead than `longest`.
 local function time_of(tx, text, longest)
   local time = tonumber(text)
   return time and time > tx:now() + longest and 0 or time
 end
 
---- Returns what keeps a worker from sending anything: { due_at = when the next payment that waits is due, message = why
---- it was put off, sent = how many of this worker's were sent, others = how many other workers have, lease_until =
---- until when the first of these }.
+--- Returns what keeps a worker from sending: { due_at = of the next payment that waits, message = why it was put off,
+--- sent = how many of this worker's were sent, others = how many other workers have, lease_until = the first end of
+--- their leases }.
 function M.next_due(tx, self)
   local found, from, mark = { sent = 0, others = 0 }, own(self)
   local row = tx:rows("SELECT due_at, message" .. from .. " AND stage = 'waiting' AND blocked = '' "
     .. "ORDER BY due_at LIMIT 1", self.account, self.queue, mark)[1]
   if row then
     found.due_at = time_of(tx, row.due_at, MAX_DELAY_MS)
-    found.message = row.message ~= "" and row.message or nil
+    found.message = some(row.message)
   end
   for _, held in ipairs(tx:rows("SELECT worker, min(lease_until) AS lease_until" .. NUMBER .. from
     .. " AND stage IN ('taken', 'sent') GROUP BY worker", self.account, self.queue, mark)) do
@@ -236,8 +238,8 @@ end
 
 local function by_key(a, b) return a.key < b.key end
 
---- Returns the payments in a stage, those that are "blocked", or all, in the order of their keys. Sorted here: a
---- database that is to sort by the key reads every payment of the queue for the few of one state.
+--- Returns the payments in a stage, those that are "blocked", or all, in the order of their keys. Lua sorts: a database
+--- that sorts by the key reads every payment of the queue.
 function M.list(tx, self, stage)
   local which = stage == "blocked" and BLOCKED or stage and " AND stage = $3" or ""
   local rows = tx:rows("SELECT *" .. IN_QUEUE .. which, unpack { self.account, self.queue,
@@ -247,7 +249,7 @@ function M.list(tx, self, stage)
   return rows
 end
 
--- All that a plan reads of a payment, as one text: where the text is as it was, so is the payment.
+-- All that a plan reads of a payment, as one text.
 local MARK = "coalesce((SELECT run FROM purser_run_rows WHERE of_account = account AND of_queue = queue "
   .. "AND of_payment = payment), '')"
 local VERSION = "id || ' ' || stage || ' ' || state || ' ' || attempt || ' ' || disowned || ' ' || content || ' ' || "
@@ -257,16 +259,14 @@ local CHANGED = READ .. " AND " .. VERSION .. " NOT IN (SELECT value FROM %s)"
 local MARK_ALL = "INSERT INTO purser_run_rows (of_account, of_queue, run, of_payment) SELECT $1, $2, $3, value FROM %s "
   .. "WHERE true ON CONFLICT (of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
 
--- Returns a statement that reads the texts of a JSON list, its last value, as rows: one statement for a list of any
--- length.
+-- Returns a statement that reads the texts of a JSON list, its value of that number, as rows.
 local function of_list(tx, sql, number)
   return sql:format((tx.db.name == "sqlite" and "json_each($%d)" or "json_array_elements_text(CAST($%d AS json))")
     :format(number))
 end
 
---- Returns all payments of the queue, in the order of their keys. Where an earlier list is given, the changed ones
---- alone are read, and the earlier list itself is returned where nothing has changed.
----@param before purser.Payment[]|nil
+--- Returns all payments of the queue, in the order of their keys.
+---@param before purser.Payment[]|nil  an earlier result: only changes are read; returned itself where there are none
 function M.read(tx, self, before)
   local found = before and tx:rows(of_list(tx, CHANGED, 3), self.account, self.queue, before.versions)
     or tx:rows(READ, self.account, self.queue)
@@ -282,6 +282,19 @@ function M.read(tx, self, before)
   for i, row in ipairs(rows) do versions[i] = row.version end
   rows.versions = json.encode(json.list(versions))
   return rows
+end
+
+local FOLLOW = [[UPDATE purser_run_rows SET of_account = $1 WHERE of_account = $2 AND NOT EXISTS (SELECT 1
+  FROM purser_run_rows AS own WHERE own.of_account = $3 AND own.of_queue = purser_run_rows.of_queue
+  AND own.of_payment = purser_run_rows.of_payment)]]
+
+--- Gives an account the runs and marks of the names that were joined with it: a payment that waits for a yes would pass
+--- for one that no run ever had.
+function M.follow_joins(tx, self)
+  for _, name in ipairs(planned.joined_names(tx, self.account)) do
+    tx:rows("UPDATE purser_runs SET account = $1 WHERE account = $2", self.account, name)
+    tx:rows(FOLLOW, self.account, name, self.account)
+  end
 end
 
 --- Gives payments the mark of a run.
@@ -303,14 +316,13 @@ function M.other_accounts(tx, self)
       LIMIT 1]], after)[1]
     if not row then return others end
     after = row.account
-    local number = after ~= self.account and tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE,
-      after, self.queue)[1].number) or 0
+    local number = after ~= self.account and number_of(tx, IN_QUEUE, after, self.queue) or 0
     if number > 0 then others[#others + 1] = { account = after, payments = number } end
   end
 end
 
---- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
---- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there.
+--- Ends the transaction where another account with payments in the queue may be this client's under another name: one
+--- of the two is named by its API key alone, or this one is to be `run` and has no payment there.
 function M.check_account(tx, self, is_run)
   local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account
     or is_run and not tx:rows("SELECT 1" .. IN_QUEUE .. " LIMIT 1", self.account, self.queue)[1]
@@ -322,9 +334,9 @@ function M.check_account(tx, self, is_run)
   end
 end
 
---- Returns a call without a known end that is equal to a payment, an undecided one first: { id, state, payment = its
---- key or "", over_at = until when the service takes it, in_queue = whether it is a payment that workers of this queue
---- reconcile }; nil when there is none. Until the end of the transaction it stays as it is.
+--- Returns an equal call without a known end, an undecided call first: { id, state, payment = its key or "", over_at =
+--- until when the service takes it, in_queue = whether workers of this queue reconcile it }; nil where there is none.
+--- The transaction holds the call as it is.
 function M.equal_call(tx, self, payment)
   local row = planned.equal_call(tx, self.account, payment.operation, payment.params)
   return row and { id = row.id, state = row.state, payment = row.payment,
@@ -332,16 +344,15 @@ function M.equal_call(tx, self, payment)
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
 end
 
---- Returns how many payments of this one's content stand undecided, and were never sent as far as the journal knows.
---- One on another network, or by another operation, may own other records.
+--- Returns how many payments of an equal content stand undecided, and were never sent as far as the journal knows.
+--- Another network, or another operation, may have other records.
 function M.undecided_equals(tx, self, payment)
   return #tx:rows([[SELECT other.id FROM purser_calls AS one JOIN purser_calls AS other ON other.digest = one.digest
     AND other.content = one.content WHERE one.id = $1 AND other.account = $2 AND other.state = 'planned'
     AND other.stage = 'undecided']], payment.id, self.account)
 end
 
---- Returns when the first call of an operation was sent that was answered, of those sent since then; nil where none
---- was.
+--- Returns the time of the first answered call of an operation that was sent at `since` or later, or nil.
 function M.answered_since(tx, self, operation, since)
   return tonumber(tx:rows("SELECT min(sent_at) AS sent_at FROM purser_calls WHERE account = $1 AND operation = $2 "
     .. "AND answered <> '' AND answered <> 'no' AND sent_at >= $3", self.account, operation,
@@ -350,23 +361,23 @@ end
 
 ------------------------------------------------------------------------------------------------ what a person decides
 
---- Lets payments that are blocked be retried. Returns how many.
+--- Lets blocked payments be sent again. Returns how many.
 function M.unblock(tx, self)
   return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. BLOCKED, self.account, self.queue)
 end
 
---- The stages of payments that a person may put back; and of those that one may give up.
+--- The stages of payments that a person may put back, and that a person may give up.
 M.STOPPED = { failed = true, undecided = true, dropped = true }
 M.IDLE = { waiting = true, taken = true, failed = true, undecided = true }
 
---- Takes a payment out of the hands of a worker that has not sent it.
+--- Takes a payment from a worker that has not sent it.
 function M.free(tx, payment)
   if payment.state ~= "taken" then return end
   planned.update(tx, { stage = "waiting", worker = "", lease_until = "" }, "id = ? AND stage = 'taken'", payment.id)
 end
 
--- Changes a payment that stands in one of the stages `may`, and as it was last sent. The payment is no run's any more.
--- Returns whether it was so.
+-- Changes a payment that stands in one of the stages `may`, as the caller saw it, and takes it out of its run. Returns
+-- false where another process changed it meanwhile.
 local function decide(tx, self, payment, may, change, columns)
   if not may[payment.state] then return false end
   tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_account = $1 AND of_queue = $2 AND of_payment = $3",
@@ -377,8 +388,7 @@ local function decide(tx, self, payment, may, change, columns)
     ("%d"):format(payment.attempt), payment.state, payment.content) == 1
 end
 
---- Puts a payment back into the queue, and lets go on what waited for it. False when it is not as it was: another
---- process did so meanwhile.
+--- Puts a payment back into the queue, and unblocks the others. Returns as `decide` does.
 ---@param by string|nil  who said that it was not made
 function M.put_back(tx, self, payment, by)
   local change = { stage = "waiting", message = by and by .. " said that it was not executed" or nil }
@@ -387,20 +397,19 @@ function M.put_back(tx, self, payment, by)
   return done
 end
 
---- Gives a payment up, as this person wants, and lets go on what waited for it. False when it is not as it was.
+--- Gives a payment up by a person's word, and unblocks the others. Returns as `decide` does.
 function M.drop(tx, self, payment, by)
   local done = decide(tx, self, payment, M.IDLE, { stage = "dropped", message = by .. " gave it up" }, {})
   M.unblock(tx, self)
   return done
 end
 
---- Gives a payment another content, with which it waits. False when it is not as it was. What waited for it goes on
---- once M.unblock is called.
+--- Gives a payment another content, with which it waits; M.unblock is the caller's. Returns as `decide` does.
 ---@param columns table  of the new content, as planned.columns makes them
 function M.replace(tx, self, payment, columns)
   local set = { tries = "0" }
   for name, value in pairs(columns) do set[name] = value end
-  -- sums go on counting the content that a person disowned
+  -- sums still count the content that a person disowned
   if payment.disowned and set.content ~= payment.content then set.disowned = "other" end
   set.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
   return decide(tx, self, payment, M.IDLE, { stage = "waiting" }, set)

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Does what a person decides about a payment that stands: puts it back, or drops it, once another look shows
--- that it was not made.
+-- Puts a payment back, drops or settles it by a person's word: once another look shows that it was not made.
 
 local errors = require "purser.client.call.errors"
 local history_check = require "purser.desk.payouts.history_check"
@@ -21,9 +20,8 @@ end
 
 local NOT_CHECKED = "; where a person knows that it was not made, the option force = true says so"
 
--- Looks whether a payment was made that was sent; the journal writes what is found. Returns true when it certainly was
--- not; or nil and an error. What failed was rejected by the service, whose word counts where the look shows no record
--- that may be the payment's.
+-- Looks for a payment that was sent; the journal writes what is found. Returns true where it certainly was not made; or
+-- nil and an error. The rejection of a failed payment counts where the look shows no candidate.
 local function look(self, payment, readings)
   local window = history_check.window_of(self, payment, readings and readings.as_of)
   window.readings = readings
@@ -44,8 +42,8 @@ local function look(self, payment, readings)
   return reject(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
 end
 
--- Ends a call by a person's word, as journal:settle does: what was undecided would hold up an equal call for ever, and
--- under a policy a repeat needs a plan that names the word. Returns true; or nil and an error.
+-- Ends a call by a person's word, as journal:settle does: an undecided call would hold up an equal call for ever, and a
+-- policy wants a plan that names the word. Returns true; or nil and an error.
 local function end_by_hand(self, payment, options, outcome, record_id)
   return self.journal:settle(payment.id, { outcome = outcome, by = person_of(options), record_id = record_id,
     now = self.client:now() })
@@ -53,8 +51,8 @@ end
 
 local function key_of(key) return type(key) == "table" and key.key or key end
 
--- Returns the payment of a key that stands in one of the stages `may`, and is as a person saw it where they give what
--- they saw; false where there is none; or nil and an error.
+-- Returns the payment of a key in one of the stages `may`, unchanged since a person saw it; false where there is none;
+-- or nil and an error.
 local function standing(self, key, may)
   local payment, err = self:find(key_of(key))
   if not payment or not may[payment.state] then return payment and false, err end
@@ -62,8 +60,8 @@ local function standing(self, key, may)
   return payment.state == seen.state and payment.attempt == seen.attempt and payment.content == seen.content and payment
 end
 
--- Changes a payment of `standing` by change(tx, payment, by, disowned), when a look shows that it was not made, or a
--- person says so. Returns whether there was such a payment; or nil and an error.
+-- Changes a payment of `standing` by change(tx, payment, by, disowned), when a look or a person says that it was not
+-- made. Returns whether there was such a payment; or nil and an error.
 local function act(self, key, options, may, change, readings)
   local message, name, hint = option_schema.check(options or {}, rules, "payouts option")
   if message then return nil, errors.option(message, name, hint) end
@@ -76,7 +74,7 @@ local function act(self, key, options, may, change, readings)
   elseif was_sent then
     ok, err = look(self, payment, readings)
   elseif payment.state == "undecided" then
-    -- a history holds a record that may be its: put back, it is looked for again; for the rest a person decides
+    -- a record may be the payment's: put back, it is looked for again
     if may == queue.IDLE then
       return reject(payment, "payouts.not_checked", tostring(payment.message) .. NOT_CHECKED)
     end
@@ -94,7 +92,7 @@ function M.retry(self, key, options, readings)
   end, readings)
 end
 
---- Gives a payment up; the arguments and results are those of retry.
+--- Gives a payment up, as retry puts it back.
 function M.drop(self, key, options)
   return act(self, key, options, queue.IDLE, function(tx, payment, by) return queue.drop(tx, self, payment, by) end)
 end
@@ -110,8 +108,7 @@ function M.settle(self, key, record_id, options)
   return end_by_hand(self, payment, options, "done", record_id)
 end
 
---- Puts payments back, of which those that must be looked for share one reading of each history. Returns the keys of
---- those that were put back, and for every other key the error, false where there was no such payment.
+--- Puts payments back, with one reading of each history.
 ---@return string[] put_back, table<string, purser.Error|false> others
 function M.retry_all(self, keys, options)
   local readings, done, others = planned.readings(self.client:now()), {}, {}

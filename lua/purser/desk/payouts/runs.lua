@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- A plan is a list, or the queue, seen in one reading of the journal. A run is a plan that a person confirmed: a row
--- of `purser_runs`. Each payment of the run has the run's mark, and a worker takes no payment without it. So what was
--- shown is what is sent, or less.
+-- Plans and runs: what was shown is what is sent, or less.
 --
--- The mark belongs to the newest yes. What a person has to look at, and so puts back, has the mark of no run.
+--   plan   a list, or the queue, seen in one reading of the journal
+--   run    a plan that a person confirmed, a row of `purser_runs`
+--   mark   of each payment of a run: a worker takes no payment without it. The newest yes has the mark; a payment that
+--          a person has to look at has none.
 
 local add = require "purser.desk.payouts.add"
 local core = require "purser.core"
@@ -14,7 +15,7 @@ local queue = require "purser.desk.payouts.queue"
 
 local M = {}
 
--- Every column is text, as the journal's. A mark stands under the payment's name, so that it outlives the row.
+-- Every column is text. A mark has the payment's name, and outlives the payment's row.
 local TABLES = {
   [[CREATE TABLE IF NOT EXISTS purser_runs (number TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
     source TEXT NOT NULL, person TEXT NOT NULL, begun_at TEXT NOT NULL)]],
@@ -28,7 +29,7 @@ local TABLES = {
 
 local HOST = (files.read "/proc/sys/kernel/hostname" or "this host"):match "^%S+" or "this host"
 
--- A worker that gave no sign of life for so long begins nothing more, and is not waited for.
+-- Without a sign of life for so long a worker begins nothing more.
 local LIFE_MS = 60000
 
 --- Makes the tables where they are missing. Returns true; or nil and an error.
@@ -43,38 +44,25 @@ function M.prepare(journal)
   end)
 end
 
-local FOLLOW = [[UPDATE purser_run_rows SET of_account = $1 WHERE of_account = $2 AND NOT EXISTS (SELECT 1
-  FROM purser_run_rows AS own WHERE own.of_account = $3 AND own.of_queue = purser_run_rows.of_queue
-  AND own.of_payment = purser_run_rows.of_payment)]]
-
---- Gives an account the runs and the marks of the names that were joined with it: a payment that waits for a person's
---- yes would be one that no run ever had.
-function M.follow_joins(tx, self)
-  for _, name in ipairs(planned.joined_names(tx, self.account)) do
-    tx:rows("UPDATE purser_runs SET account = $1 WHERE account = $2", self.account, name)
-    tx:rows(FOLLOW, self.account, name, self.account)
-  end
-end
-
 ------------------------------------------------------------------------------------------------------- what is there
 
 local OPEN = { waiting = true, taken = true, sent = true }
 local OVER = { done = true, dropped = true }
--- The states of a latest attempt that executed nothing. An attempt begins only when the one before has such a state.
+-- The states of an attempt that executed nothing; only then another attempt begins.
 local UNDONE = { planned = true, rejected = true, not_sent = true, not_done = true }
 
--- Returns whether a payment was made, or may be made by what was sent already.
+-- Returns whether a payment was or may have been made.
 local function may_be_made(row)
   return row.state == "done" or row.state == "sent" or row.state == "undecided" or not UNDONE[row.call_state]
 end
 
----@class purser.PayoutsRun  a confirmed plan, of which payments may be left
+---@class purser.PayoutsRun  a confirmed plan
 ---@field number string
 ---@field person string   who confirmed it
 ---@field source string   the file; "" for the queue
----@field workers { name: string, person: string, host: string, pid: string }[]  those that live
+---@field workers { name: string, person: string, host: string, pid: string }[]  living ones
 
--- Returns the runs of a queue that have marks, by number.
+-- Returns the runs of a queue by number.
 local function runs_of(tx, self)
   local found = {}
   for _, row in ipairs(tx:rows("SELECT number, person, source FROM purser_runs WHERE account = $1 AND queue = $2",
@@ -87,7 +75,7 @@ local function runs_of(tx, self)
   return found
 end
 
---- Returns the runs of a queue of which payments are left, in the order of their numbers.
+--- Returns the runs of a queue with payments left, in the order of their numbers.
 function M.open(tx, self)
   local list, runs = {}, runs_of(tx, self)
   for _, row in ipairs(tx:rows([[SELECT DISTINCT run FROM purser_run_rows WHERE of_account = $1 AND of_queue = $2
@@ -106,15 +94,15 @@ end
 ---@field operation string
 ---@field params table
 ---@field state "new"|purser.payment_states
----@field now purser.Payment|nil       as the queue holds it
----@field made table|nil  as the list has it, as add.prepare makes it
+---@field now purser.Payment|nil       in the queue
+---@field made table|nil  in the list, as add.prepare makes it
 ---@field difference string|nil        changed and refused: what differs
----@field run purser.PayoutsRun|nil    whose mark it has
+---@field run purser.PayoutsRun|nil    of its mark
 
---- Returns a key as keys are compared that may be one.
+--- Returns a text that is equal for keys that differ in case or blanks.
 function M.fold(key) return (key:lower():gsub("%s+", "")) end
 
--- Returns whom a payment pays, as a text.
+-- Returns the payee as a text.
 local function payee_of(params)
   local address = params.address and params.address .. " " .. tostring(params.memo or "")
   return address or params.toAccount or params.toAccountType
@@ -154,7 +142,7 @@ local function section_of(entry)
   return row.state == "done" and "made" or OPEN[row.state] and "send" or "held"
 end
 
--- Returns the payments that are planned: those of the list, or those of the queue that are not over.
+-- Returns the planned payments: of the list, or of the queue where they are not over.
 local function entries_of(rows, list)
   local entries, by_key = {}, {}
   for _, row in ipairs(rows) do by_key[row.key] = row end
@@ -173,10 +161,9 @@ local function entries_of(rows, list)
   return entries
 end
 
---- Sees a list, or the queue. Returns the sections of the plan: each payment of list and queue that is not over stands
---- in one. Where nothing has changed since an earlier view, that is returned.
+--- Returns the sections of a plan: each payment of list and queue that is not over stands in one.
 ---@param list table[]|nil  as add.prepare makes them; nil: the queue
----@param before table|nil  an earlier view of the same list
+---@param before table|nil  an earlier view of this list, returned where nothing has changed
 function M.draw(tx, self, list, before)
   local rows = queue.read(tx, self, before and before.rows)
   if before and rows == before.rows then return before end
@@ -205,7 +192,7 @@ function M.draw(tx, self, list, before)
   return view
 end
 
---- Returns the run that a plan goes on with: its rows to send are, unchanged, all that is left of that run.
+--- Returns the run whose whole rest, unchanged, are the rows to send; or nil.
 ---@return string|nil number
 function M.joins(view, send)
   local number
@@ -215,6 +202,12 @@ function M.joins(view, send)
     number = run.number
   end
   return number and view.rest[number] == #send and number or nil
+end
+
+-- Returns the name of a queue of an account in a journal; or nil and an error.
+local function place_of(self)
+  local id, err = self.journal:id()
+  return id and table.concat({ id, self.account, self.queue }, "\n"), err
 end
 
 --- Returns the view of a list of payments that were checked, or of the queue; or nil and an error.
@@ -227,7 +220,9 @@ function M.see(self, payments)
     if made then list[#list + 1] = made end
     payment.problems[1] = payment.problems[1] or err and err.message
   end
-  return planned.within(self.journal, function(tx) return M.draw(tx, self, list) end, true)
+  local view, err = planned.within(self.journal, function(tx) return M.draw(tx, self, list) end, true)
+  if view then view.place, err = place_of(self) end
+  return view and view.place and view, err
 end
 
 --------------------------------------------------------------------------------------------------------------- a run
@@ -237,8 +232,8 @@ local function problem(code, message, hint, details)
     details = details }
 end
 
--- Returns the payments that the run takes: those that were shown and are as they were shown, or have become so. Ends
--- the transaction where one of them differs, or the queue holds a new odd or refused one.
+-- Returns the payments that the run takes: as they were shown, or as shown by now. Ends the transaction where one
+-- differs, or the queue holds a new odd or refused payment.
 local function agreed(tx, shown, now)
   local taken, sends, differs = {}, {}, {}
   for _, entry in ipairs(now.send) do sends[entry.key] = entry end
@@ -249,7 +244,7 @@ local function agreed(tx, shown, now)
   for _, was in ipairs(shown.send) do
     local is = sends[was.key]
     local is_same = is and is.content == was.content and is.operation == was.operation
-    -- what is replaced is what was shown as replaced
+    -- replaces only what was shown as replaced
     if is_same and is.difference then is_same = was.now ~= nil and is.now.content == was.now.content end
     if is then table.insert(is_same and taken or differs, is_same and is or was.key) end
   end
@@ -264,7 +259,7 @@ end
 
 local NEXT_NUMBER = "SELECT CAST(coalesce(max(CAST(number AS INTEGER)), 0) + 1 AS TEXT) AS number FROM purser_runs"
 
--- Returns the columns of a payment of the list, made once: they take longer than a statement.
+-- Returns the columns of a payment of the list, made once: making takes longer than a statement.
 local function columns_of(made)
   made.columns = made.columns or planned.columns(made.operation, made.params, made.id)
   return made.columns
@@ -291,30 +286,35 @@ local function enlist(tx, self, taken, add_new, number)
   queue.unblock(tx, self) -- what waited for a payment that is another now goes on
 end
 
--- Gives a worker of a run its sign of life.
+-- Writes a worker's first sign of life.
 local function sign_in(tx, self, number, person)
   tx:rows([[INSERT INTO purser_workers (run, name, person, host, pid, alive_until) VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (run, name) DO UPDATE SET person = $3, host = $4, pid = $5, alive_until = $6]], number, self.worker,
-    person, HOST,
-    ("%d"):format(core.process_id()), planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))
+    person, HOST, ("%d"):format(core.process_id()), planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))
 end
 
---- Begins the run of a plan that was confirmed, in one transaction that reads again; what changed before that is read
---- outside, where nobody waits. Returns its number; or nil and an error, and then nothing was changed.
+--- Begins the run of a confirmed plan, in one transaction that reads again; most is read before, where nobody waits.
+--- Returns the run's number; or nil and an error, and then nothing was changed.
 ---@return string|nil number, purser.Error|nil err
 function M.begin(self, plan)
   local shown, person, new = plan, plan.person or os.getenv "USER" or self.worker, {}
+  local place, err = place_of(self)
+  if place ~= plan.place then
+    return nil, err or problem("payouts.other_queue", ('the plan is not of the queue "%s" of the account "%s" in this '
+      .. "journal; nothing was sent"):format(self.queue, self.account), "make it by payouts:plan of this queue")
+  end
   for _, entry in ipairs(plan.send) do
     local made = entry.made
     new[#new + 1] = not entry.now and made or nil
     if entry.difference then columns_of(made) end
   end
-  local seen, err = planned.within(self.journal, function(tx) return M.draw(tx, self, shown.list, shown) end, true)
+  local seen
+  seen, err = planned.within(self.journal, function(tx) return M.draw(tx, self, shown.list, shown) end, true)
   if not seen then return nil, err end
   return add.adding(self, new, function(tx, add_new)
     tx:lock(add.LOCK)
     queue.check_account(tx, self, not shown.list)
-    M.follow_joins(tx, self)
+    queue.follow_joins(tx, self)
     local now = M.draw(tx, self, shown.list, seen)
     local taken = agreed(tx, shown, now)
     local number = M.joins(now, taken)
@@ -330,7 +330,7 @@ function M.begin(self, plan)
   end)
 end
 
---- Gives a sign of life. Ends the transaction where the last is too old: this worker stood still, and its yes with it.
+--- Writes a sign of life. Ends the transaction where the last is too old: worker and yes stood still.
 function M.live(tx, self)
   local now = tx:now()
   local _, changed = tx:rows([[UPDATE purser_workers SET alive_until = $1 WHERE run = $2 AND name = $3

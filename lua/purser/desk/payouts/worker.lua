@@ -1,50 +1,243 @@
 -- SPDX-License-Identifier: MIT
--- One run of a worker: tasks that take payments and pay them, leases, and what the run reports about itself.
+-- A run of a worker: tasks take payments, look for them, send them, and reconcile those whose answer was lost.
 --
--- Payments that were rejected and carry an id are looked for by it before they count as failed. They wait for each
--- other, and are looked for together: one reading of a history serves all of them. Those that the histories left
--- undecided wait until the others are made.
+--   rejected   a payment with an id is looked for by its id before it counts as failed; one reading serves many
+--   undecided  a payment is asked about once more after the others, whose records are witnesses
+--   lease      renewed while the tasks work; a payment of a lost lease is another worker's
 
 local core = require "purser.core"
 local history_check = require "purser.desk.payouts.history_check"
-local payment_class = require "purser.desk.payouts.payment"
+local lazy = require "purser.client.util.lazy"
 local planned = require "purser.write.planned"
 local queue = require "purser.desk.payouts.queue"
-local runs = require "purser.desk.payouts.runs"
+local runs = lazy "purser.desk.payouts.runs"
 local schedule = require "purser.schedule"
 
 local M = {}
 
----@class purser.payouts.Run  what one run holds while it works; what the queue was made with is read through it
+---@class purser.payouts.Payment: purser.Payment
+---@field private run purser.payouts.Run  that has it
+local Payment = {}
+Payment.__index = Payment
+
+---@class purser.payouts.Run  the state of one run; the options of its queue are read through it
 ---@field payouts purser.Payouts
----@field problem any        what keeps it from continuing
+---@field problem any        what ends the run
 ---@field stopping boolean   it begins nothing more
 ---@field hand purser.payouts.Payment[]      taken, or to be looked for now, and not begun
 ---@field parked purser.payouts.Payment[]    rejected, and to be looked for from their `look_at` on
 ---@field last purser.payouts.Payment[]      undecided so far, and to be asked about once more
 ---@field busy integer       payments that tasks are at work on
----@field sending integer    those of them that are being sent
+---@field sending integer    payments that are being sent
 ---@field waiting_for string|nil  why nothing is sent, where a task knows it
-local Run = {}
+local Run = { __index = function(self, name) return self.payouts[name] end }
 
-function Run.__index(self, name)
-  local value = Run[name]
-  if value ~= nil then return value end
-  return self.payouts[name]
+---------------------------------------------------------------------------------------- how an attempt ends a payment
+
+-- An attempt may have been executed without this journal's knowledge, or another than the service may have answered.
+local function failed(self, message, was_looked_for)
+  if was_looked_for or not self.client_id then return { stage = "failed", message = message } end
+  self.rejection = message
+  return { stage = "sent", rejected = true, message = message }
 end
 
--------------------------------------------------------------------------------------------------- rejected payments
-
---- Lets a payment wait until its record must be visible. What an earlier life left behind waits for the others as well.
----@param payment purser.payouts.Payment
-function Run:park(payment)
-  payment.look_at = math.max(self.client:now(), payment.sent_at + history_check.visible_ms(self))
-  table.insert(self.parked, payment)
+local function again(self, message, ms, was_looked_for)
+  if self.attempts >= self.run.attempts then
+    return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message), was_looked_for)
+  end
+  ms = ms or math.min(30000, self.run.retry_ms * 2 ^ math.min(self.attempts, 10))
+  return { stage = "waiting", due_in = math.floor(ms), message = message }
 end
 
--- Takes into the hand what may be looked for now, with the readings that they share: when the first has waited for as
--- long as a record may need, or when all can be looked for and nothing else is to be sent. Returns in how many
--- milliseconds that is, nil where none waits.
+-- The payment's next stage by the state of its call.
+local after = {}
+
+function after.done() return { stage = "done" } end
+
+function after.unknown(_, message) return { stage = "sent", message = message } end
+
+-- Writes nothing the first time: the records of the payments that are made until then are witnesses.
+function after.undecided(self, message)
+  return self.put_off_at ~= nil and { stage = "undecided", message = message }
+end
+
+function after.not_sent(self, message) return again(self, message) end
+
+function after.not_done(self, message)
+  if self.rejection then return failed(self, self.rejection, true) end
+  return again(self, message and message ~= "" and message or "it was not executed", 0, true)
+end
+
+function after.rejected(self, message, err)
+  if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
+  -- not the service's word, a firewall's perhaps; or the clock was wrong
+  if err and err.kind ~= "api" or planned.was_too_late(err) then return again(self, message) end
+  return failed(self, message)
+end
+
+--- Returns the payment's next stage; the journal writes it with the end of the attempt.
+---@param outcome string
+---@param message string
+---@param err purser.Error|nil
+---@return purser.Stage|false change  false: the payment is asked about once more
+function Payment:after(outcome, message, err)
+  local change = after[outcome](self, message, err)
+  if change then self.state = change.stage end
+  return change
+end
+
+-- Puts back a payment that was not sent: `change` is a stage, or a function of the transaction to one.
+local function release(self, change)
+  local run = self.run
+  local _, err = planned.within(run.journal, function(tx)
+    queue.move(tx, run, self, type(change) == "function" and change(tx) or change)
+    return true
+  end)
+  run.problem = run.problem or err
+end
+
+------------------------------------------------------------------------------------------------ a payment that was sent
+
+local TAKEN = "its record is another call's"
+
+-- Writes an answer that is not the attempt's own. A payment that was rejected, or put back and not sent since, keeps
+-- the end of its last attempt unless a record shows that the payment was made.
+local function conclude(self, answer)
+  local run = self.run
+  local change = self:after(answer.outcome, answer.reason) or { stage = answer.outcome, message = answer.reason }
+  local verdict, problem = run.journal:reconciled(queue.intent_of(run, self), answer, change)
+  run.problem = run.problem or problem
+  if not verdict or verdict.counts then return end
+  if verdict.is_taken then return conclude(self, { outcome = "undecided", reason = TAKEN }) end
+  release(self, verdict.is_over and { stage = "waiting", due_in = 500, message = TAKEN } or change)
+end
+
+local function put_off(self)
+  self.put_off_at = self.run.client:now()
+  table.insert(self.run.last, self)
+end
+
+-- Asks until the service shows what became of the payment, or the run ends.
+local function reconcile(self)
+  local run = self.run
+  local window = self.window or { readings = run.readings, payment = self }
+  local answer, err = history_check.ask(run, function()
+    return run.client:reconcile(queue.intent_of(run, self), nil, window)
+  end)
+  if answer and answer.outcome == "undecided" and not self.put_off_at then
+    window.readings, self.window = run.last_readings, window
+    put_off(self)
+  elseif err then
+    -- the service may reject both for one reason, such as an account that does not exist
+    conclude(self, self.rejection and self.rejection == err.message
+      and { outcome = "not_done", reason = self.rejection }
+      or { outcome = "undecided", reason = "it cannot be looked for: " .. err.message })
+  end
+end
+
+-- Lets a rejected payment wait until its record must be visible.
+local function park(self)
+  local run = self.run
+  self.look_at = math.max(run.client:now(), self.sent_at + history_check.visible_ms(run))
+  table.insert(run.parked, self)
+end
+
+-- Finds out about a payment that another worker, or an earlier life of this one, had sent.
+local function take_over(self)
+  local known = self.client_id and history_check.look(self.run, self)
+  if known and known.record then -- of an attempt, perhaps, that the journal lacks
+    return conclude(self, { outcome = "done", record = known.record })
+  end
+  return (self.rejection and park or reconcile)(self)
+end
+
+------------------------------------------------------------------------------------------- a payment that was not sent
+
+local EQUAL_CALL_MS = 60000 -- until then an equal call that no worker of this queue reconciles may end by itself
+
+-- Returns the next stage of a payment that guard.no_duplicates rejected. The payment waits for an equal one that this
+-- queue reconciles, or that was just sent; any other blocks the payment until a person acts. Asked in the transaction
+-- of `release`, because the end of the equal call unblocks only what is blocked by then.
+local function after_equal(self, tx, now, message)
+  local equal = queue.equal_call(tx, self.run, self)
+  local is_undecided = equal and equal.state == "undecided"
+  local is_left = equal and not equal.in_queue and now > equal.over_at + EQUAL_CALL_MS
+  if not is_undecided and not is_left then return { stage = "waiting", due_in = 500, message = message } end
+  return { stage = "waiting", blocked = true, message = ("an equal %s %s (journal entry %s), and the guard rail "
+    .. "no_duplicates allows one at a time; %s"):format(
+    equal.payment ~= "" and ('payment "%s"'):format(equal.payment) or "call",
+    is_undecided and "is undecided" or "has no known end", equal.id, is_undecided and "decide that one first"
+    or "reconcile it first (journal:recover, or its own queue)") }
+end
+
+-- Puts a payment back that Purser rejected itself: by a guard rail, a lost lease, or for what concerns all payments.
+local function not_admitted(self, err)
+  local run, change = self.run, { stage = "failed", message = err.message }
+  if history_check.ends_run(err) then
+    run.problem = err
+    return
+  elseif err.code == "payouts.lease" then
+    return
+  elseif err.kind == "throttled" then
+    change = { stage = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message }
+  elseif err.code == "guard.no_duplicates" then
+    local now = run.client:now()
+    change = function(tx) return after_equal(self, tx, now, err.message) end
+  elseif err.code == "guard.spending_limit" then -- the next period admits it
+    change = { stage = "waiting", blocked = true, message = err.message }
+  elseif err.code == "guard.approval" then -- waits for persons, or only for time
+    local due_in = err.details.due_in
+    change = { stage = "waiting", due_in = due_in, blocked = not due_in, message = err.message }
+  end
+  release(self, change)
+end
+
+-- Returns whether a record shows that a payment was made of which a person said that it was not.
+local function was_made(self)
+  if not self.disowned or not self.client_id or self.attempt == 0 then return false end
+  local run = self.run
+  local answer = run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
+  return answer ~= nil and answer.outcome == "done"
+end
+
+local function send(self)
+  local run, info = self.run, {}
+  run.sending = run.sending + 1
+  local value, err = planned.send(run.client, self, info)
+  run.sending = run.sending - 1
+  run.problem = run.problem or info.journal_error
+  if value ~= nil or run.problem then return end
+  if not info.intent then return not_admitted(self, err) end
+  if self.state == "sent" and self.rejection then
+    park(self)
+  elseif err.outcome == "unknown" or self.state == "sent" then
+    reconcile(self)
+  end
+end
+
+-- Does what is due: reconciles a payment that was sent, and sends any other unless a history shows it.
+local function pay(self)
+  local run = self.run
+  if self.window then return reconcile(self) end
+  if self.state == "sent" then return take_over(self) end
+  local known = history_check.look(run, self)
+  if run.problem or run.stopping then return end
+  if known and known.is_put_off then
+    put_off(self)
+  elseif known and known.record then
+    conclude(self, { outcome = "done", record = known.record })
+  elseif known then
+    release(self, known)
+  elseif not was_made(self) then
+    send(self)
+  end
+end
+
+------------------------------------------------------------------------------------------------------------- the hand
+
+-- Moves into the hand the parked payments that may be looked for now, with readings that they share: when the first has
+-- waited twice as long as a record may need, or when all may be looked for and nothing else is to be sent. Returns in
+-- how many milliseconds, nil where none is parked.
 local function begin_looks(self, is_idle)
   local now = self.parked[1] and self.client:now() -- another task may begin them while a program's own clock waits
   if not self.parked[1] then return nil end
@@ -68,15 +261,8 @@ local function begin_looks(self, is_idle)
   return 0
 end
 
---- Lets a payment wait until the others are made. Those of other workers are waited for as long as a record may need.
----@param payment purser.payouts.Payment
-function Run:put_off(payment)
-  payment.put_off_at = self.client:now()
-  table.insert(self.last, payment)
-end
-
--- Returns the payment that is asked about once more; or nil, and in how many milliseconds one will be, nil where none
--- is.
+-- Returns a payment to be asked about once more, when the others are made or those of other workers must be visible;
+-- or nil, and in how many milliseconds there will be one, nil where there is none.
 local function next_of_last(self, left)
   local payment, now = self.last[1], self.last[1] and self.client:now()
   if not payment or self.busy > 0 then return nil, nil end
@@ -85,12 +271,9 @@ local function next_of_last(self, left)
   return table.remove(self.last, 1)
 end
 
--- Returns how many payments of this run wait for a look.
 local function waiting_for_looks(self) return #self.parked + #self.last end
 
----------------------------------------------------------------------------------------------------------- the hand
-
--- Takes payments: first what was left behind, for which it looks once a second, then what waits.
+-- Takes payments: once a second first those that a worker left behind, then those that wait.
 local function take(self, tx, now)
   local taken = {}
   if self.mark then runs.live(tx, self) end
@@ -106,7 +289,7 @@ local function refill(self)
   local now = core.monotonic_ms()
   if now < self.refill_at then return self.left end
   local took, left = self.journal.db:transaction(function(tx)
-    if self.hand[1] then return {} end -- while this task waited for the connection another one took payments
+    if self.hand[1] then return {} end -- another task took payments while this one waited for the connection
     local taken = take(self, tx, now)
     return taken, #taken > 0 and #taken or queue.left(tx, self)
   end)
@@ -117,19 +300,19 @@ local function refill(self)
     return self.left
   end
   self.left = left
-  -- that nothing is left is asked anew by each task: one that is at work may put its payment back
+  -- each task asks anew whether nothing is left: a task at work may put its payment back
   if #took == 0 and left > 0 then self.refill_at = now + self.idle_ms end
   for _, payment in ipairs(took) do
     payment.run = self
-    self.hand[#self.hand + 1] = setmetatable(payment, payment_class)
+    self.hand[#self.hand + 1] = setmetatable(payment, Payment)
   end
   return self.left
 end
 
--- Sleeps while others are at work on what is left, or while it is not due yet; `ms` until a look is due, or nil.
+-- Sleeps while others work on what is left, or until a look is due, in `ms`.
 local function sleep(self, ms)
   if not ms or self.is_sleeping then return schedule.sleep(self.idle_ms) end
-  self.is_sleeping = true -- one task is enough to wait by the client's clock
+  self.is_sleeping = true -- one task waits by the client's clock
   history_check.sleep(self, math.max(1, math.min(ms, 1000)))
   self.is_sleeping = false
 end
@@ -151,13 +334,13 @@ local function work(self)
   local payment = next_payment(self)
   while payment do -- Lua 5.1 does not wait within the iterator of a for
     self.busy = self.busy + 1
-    payment:pay()
+    pay(payment)
     self.busy = self.busy - 1
     payment = next_payment(self)
   end
 end
 
------------------------------------------------------------------------------------------------ what the run reports
+------------------------------------------------------------------------------------------------------------- progress
 
 local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 1000))) end
 
@@ -181,8 +364,8 @@ local function reason(self, tx)
   return parts[1] and table.concat(parts, ", ") or nil
 end
 
--- Calls the program's progress function. What that raises ends the run, but not before the tasks have ended what they
--- have begun: tasks that are left alone would go on paying when the run has ended.
+-- Calls the program's progress function. An error of the function ends the run after the tasks have ended what they
+-- have begun: tasks that are left alone would go on paying.
 local function report(self)
   if self.raised or not self.progress then return end
   local ok, raised = schedule.protect(function()
@@ -195,7 +378,7 @@ local function report(self)
     if not counts then return end
     local finished = counts.done + counts.failed + counts.undecided + counts.dropped
     self.finished_before = self.finished_before or finished
-    -- the rate is that of work: a wait before the first end does not count
+    -- a wait before the first end does not lower the rate
     if finished == self.finished_before then self.started_ms = core.monotonic_ms() end
     local rate = math.floor((finished - self.finished_before) * 1000
       / math.max(1, core.monotonic_ms() - self.started_ms))
@@ -208,25 +391,9 @@ local function report(self)
   if not ok then self.raised, self.stopping = { raised }, true end
 end
 
---- Returns one line that reports the progress, for a terminal.
----@param progress purser.PayoutsProgress
----@return string
-function M.progress_line(progress)
-  local percent = progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100
-  local full = math.floor(percent / 5)
-  local parts = { ("[%s%s] %d of %d payments (%d %%), %d/s"):format(("#"):rep(full), ("."):rep(20 - full),
-    progress.finished, progress.total, percent, progress.rate) }
-  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
-  for _, name in ipairs { "failed", "undecided", "blocked" } do
-    if (progress[name] or 0) > 0 then parts[#parts + 1] = ("%d %s"):format(progress[name], name) end
-  end
-  if progress.waiting_for then parts[#parts + 1] = "waits: " .. progress.waiting_for end
-  return table.concat(parts, ", ")
-end
+-------------------------------------------------------------------------------------------------------------- the run
 
------------------------------------------------------------------------------------------------------------- the run
-
--- Returns the tasks that are still at work. When one has raised, the others end what they have begun.
+-- Returns the tasks that are still at work. After an error of one the others end what they have begun.
 local function at_work(self, tasks)
   local working = {}
   for _, task in ipairs(tasks) do
@@ -236,9 +403,8 @@ local function at_work(self, tasks)
   return working
 end
 
--- Does what is due now and then while the tasks work: leases are renewed, and progress is reported. What is leased
--- under the worker's name and is not in this run's hands was left by another run of that name: the lease must end, so
--- that it is taken over.
+-- Renews the leases of what this run holds, and reports progress, while the tasks work. A lease under the worker's name
+-- that another run of that name left must end, so that its payment is taken over.
 local function attend(self, tasks)
   local renew_at, report_at = core.monotonic_ms() + self.lease_ms / 3, 0
   local working = at_work(self, tasks)
@@ -260,11 +426,11 @@ local function attend(self, tasks)
   report(self)
 end
 
--- Works until nothing is left to do. Returns nothing, or what kept it from going on.
+-- Works until nothing is left to do. Returns nothing, or what ended the run before.
 local function run(self)
   local _, problem = planned.within(self.journal, function(tx)
     queue.check_account(tx, self, true)
-    runs.follow_joins(tx, self)
+    queue.follow_joins(tx, self)
     queue.reclaim(tx, self)
     queue.unblock(tx, self)
     return true
@@ -275,7 +441,7 @@ local function run(self)
     local tasks = {}
     for i = 1, self.concurrency do
       tasks[i] = schedule.spawn(work, self)
-      tasks[i].joined = true -- what it raises is raised below, when the others have ended
+      tasks[i].joined = true -- its error is raised below, when the others have ended
     end
     attend(self, tasks)
     for _, task in ipairs(tasks) do schedule.join(task) end
@@ -285,9 +451,9 @@ local function run(self)
   return history_check.finish(self)
 end
 
---- Runs a worker of these payouts until nothing is left to do. Returns their report; or nil and an error.
+--- Runs a worker of a queue until nothing is left to do. Returns the queue's report; or nil and an error.
 ---@param mark string|nil  of the run whose payments it takes
----@param takes_all boolean|nil  with no mark: all, and not only what no run ever had
+---@param takes_all boolean|nil  without a mark: takes all, and not only what no run ever had
 function M.run(payouts, mark, takes_all)
   local self = setmetatable({ payouts = payouts, mark = mark, takes_unmarked = not mark and not takes_all,
     stopping = false, hand = {}, parked = {}, last = {}, busy = 0, sending = 0,

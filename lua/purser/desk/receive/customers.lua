@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- Customers by address and memo, from a CSV file: customer,address,memo,coins,least,from,until. A file is taken whole,
--- or not at all.
+-- Customers by address and memo, from a CSV file: customer,address,memo,coins,least,from,until. One mistake refuses the
+-- whole file.
 
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
-local records = require "purser.desk.receive.record"
+local readers = require "purser.desk.receive.reader"
 local stores = require "purser.desk.receive.store"
 local utc = require "purser.client.util.utc"
 
@@ -14,19 +14,21 @@ local NAMES = { "customer", "address", "memo", "coins", "least", "from", "until"
 
 -- Returns the columns of the first line by their names; or nil and a message.
 local function columns_of(head)
-  local at, known, message = {}, " " .. table.concat(NAMES, " ") .. " ", nil
+  local at, known, message = {}, {}, nil
+  for _, name in ipairs(NAMES) do known[name] = true end
   for i, name in ipairs(head) do
     message = at[name] and ("the column %q stands there twice"):format(name)
-      or not known:find(" " .. name .. " ", 1, true) and ("there is no column %q"):format(name) or message
+      or not known[name] and ("there is no column %q"):format(name) or message
     at[name] = i
   end
-  message = message or not at.customer and "there is no column "
-    .. "customer" or not at.address and "there is no column address"
+  for _, name in ipairs { "customer", "address" } do
+    message = message or not at[name] and "there is no column " .. name
+  end
   if message then return nil, ("line 1: %s; give %s"):format(message, table.concat(NAMES, ",")) end
   return at
 end
 
--- Returns a cell's time as the tables keep it; or nil and a message.
+-- Returns the time of a cell as text; or nil and a message.
 local function time_of(text)
   if text == "" then return "" end
   local ms = text:find "^%d%d%d%d%d%d%d%d%d%d%d%d%d$" and tonumber(text) or utc.ms(text)
@@ -37,13 +39,13 @@ end
 -- Addresses of these forms have no memo.
 local function has_no_memo(at) return at:find "^0x%x+$" and #at == 42 or at:find "^t%w+$" and #at == 34 end
 
---- Makes one customer's row of texts. Returns nil and a message for what is none.
+--- Returns a customer's row of texts; or nil and a message.
 function M.row(cells)
   local row = { customer = cells.customer or "", address = cells.address or "", coins = cells.coins or "",
     least = cells.least or "" }
   if row.customer == "" or row.address == "" then return nil, "customer and address must not be empty" end
-  row.at, row.memo = records.place(row.address, cells.memo)
-  row.coins = row.coins:gsub("[,;]", " "):upper():gsub("^%s+", ""):gsub("%s+$", ""):gsub("%s+", " ")
+  row.at, row.memo = readers.place(row.address, cells.memo)
+  row.coins = row.coins:gsub("[,;%s]+", " "):gsub("^ ", ""):gsub(" $", ""):upper()
   local least = row.least ~= "" and decimal(row.least)
   if row.least ~= "" and (not least or least:sign() < 0) then
     return nil, ('least "%s" is no amount'):format(row.least)
@@ -60,24 +62,31 @@ function M.row(cells)
   return row
 end
 
--- Returns why two rows of one address cannot both be; or nil.
+-- Returns why two rows of one address cannot both be, with the cure; or nil.
 local function conflict(a, b)
   if (a.memo == "") ~= (b.memo == "") then
-    return "the address stands both with and without a memo"
+    return "the address stands both with and without a memo; give each of its customers a memo"
   end
   if a.memo == b.memo and (a.ends == "" or b.starts < a.ends) and (b.ends == "" or a.starts < b.ends) then
-    return ("the address and memo belong to %s at the same time"):format(b.customer)
+    return ("the address and memo belong to %s at the same time; make another address, or name the time of the "
+      .. "hand-over in a customers' file: the `until` of %s, and the `from` of %s"):format(b.customer, b.customer,
+      a.customer)
   end
 end
 
 local INSERT = "INSERT INTO purser_receive_customer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+local LIMIT = [[UPDATE purser_receive_customer SET starts = $1, ends = $2, coins = $3, least = $4 WHERE source = 'made'
+  AND at = $5 AND memo = $6 AND customer = $7]]
 
---- Adds a row to those of the database. `source` is "made" or "file". Returns true; or nil and a message where the
---- address is somebody's.
+--- Adds a customer's row. `source` is "made" or "file"; a file's row of an address that was made here limits that one.
+--- Returns true; or nil and a message where the address is another customer's.
 function M.add(book, row, source)
   for _, other in ipairs(book:rows("SELECT * FROM purser_receive_customer WHERE at = $1", row.at)) do
-    local is_made = source == "made" or other.source == "made"
-    if is_made and other.customer == row.customer and other.memo == row.memo then return true end
+    if (source == "made" or other.source == "made") and other.customer == row.customer and other.memo == row.memo then
+      if source == "made" then return true end
+      book:rows(LIMIT, row.starts, row.ends, row.coins, row.least, row.at, row.memo, row.customer)
+      return true
+    end
     local message = conflict(row, other)
     if message then return nil, ("%s: %s"):format(row.address, message) end
   end
@@ -85,8 +94,8 @@ function M.add(book, row, source)
   return true
 end
 
---- Puts the rows of a file's text in the place of those that a file brought before. Addresses that were made here stay.
---- Returns true, also without a text; or nil and a message with the line.
+--- Replaces the rows of an earlier file; addresses that were made here stay. Returns true, also without a text; or nil
+--- and a message with the line.
 ---@param text string|nil
 function M.replace(book, text)
   if not text then return true end
@@ -97,11 +106,11 @@ function M.replace(book, text)
   at, message = columns_of(lines[1])
   if not at then return nil, message end
   book:rows "DELETE FROM purser_receive_customer WHERE source = 'file'"
+  book:rows "UPDATE purser_receive_customer SET starts = '', ends = '', coins = '', least = ''" -- that were made
   for i = 2, #lines do
-    local cells, ok = {}, nil
+    local cells, row, ok = {}, nil, nil
     for name, column in pairs(at) do cells[name] = lines[i][column] end
-    local row
-    row, message = nil, ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
+    message = ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
     if #lines[i] <= #lines[1] then row, message = M.row(cells) end
     if row then ok, message = M.add(book, row, "file") end
     if not ok then return nil, ("line %d: %s"):format(lines[i].line, message) end

@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: MIT
--- Which record is which deposit: docs/desk/receive.md, "One deposit".
+-- Gives each record of a reading its deposit (docs/desk/receive.md, "One deposit").
 --
--- Equal: records whose members are equal as values are one deposit; n equal ones are n deposits.
--- Doubt: while every known deposit is shown, a record that is left over is new. A known deposit that the reading asked
--- for and does not show may be the record, where the address is the same and no other memo is shown.
--- The one: without a person it is that one, where both are each other's only one and the transaction is the same.
--- Held: else, where a credited deposit may be it, a person says.
+--   equal   records with equal values are one deposit; n equal records are n deposits
+--   doubt   a known deposit that the reading asked for and does not show may be a record that is left over, where the
+--           address is equal and the memos are equal or hidden; without such a deposit the record is new
+--   strong  without a person: record and deposit are each other's only choice, and the transaction is equal
+--   held    else, where the deposit is decided: a person says
 
 local judges = require "purser.desk.receive.judge"
-local records = require "purser.desk.receive.record"
+local readers = require "purser.desk.receive.reader"
 local stores = require "purser.desk.receive.store"
 
 local M = {}
 
 local DAY = 86400000
-local CONFIRM, WAIT_MS = 2, 2 * 3600000 -- so many readings over so long show a record in doubt again
+local CONFIRM, WAIT_MS = 2, 2 * 3600000 -- readings, and their span, that confirm a record in doubt
 
--- Of equal ones only the states count: the successful record is the credited deposit, and so on.
+-- Equal records and deposits are paired by state: the successful record is the credited deposit.
 local shown_rank = { credit = 1, refused = 2, ask = 3, pending = 4 }
 local function record_rank(v) return shown_rank[v.kind] end
 local function row_rank(row) return row.credited and (row.reversed and 2 or 1) or row.closed and 3 or 4 end
@@ -32,15 +32,14 @@ end
 
 local function is_decided(row) return row.credited or row.closed or row.ask ~= "" end
 
+-- Returns the number of members that differ.
 local function differing(v, row)
   local n = 0
-  for _, name in ipairs { "coin", "network", "amount", "tx", "memo" } do
-    if v[name] ~= row[name] then n = n + 1 end
-  end
+  for _, name in ipairs { "coin", "network", "amount", "tx", "memo" } do n = n + (v[name] ~= row[name] and 1 or 0) end
   return n
 end
 
--- Is this known deposit the record without a person, where no other is? A decided one that two records may be is not.
+-- Returns whether a deposit is the record without a person, if no other is. A decided deposit of two records is not.
 local function is_strong(v, row)
   if v.memo ~= row.memo or row.held and (row.credited or row.closed) then return false end
   return v.tx ~= "" and v.tx == row.tx or row.tx == "" and v.time == row.time and differing(v, row) == 1
@@ -50,16 +49,13 @@ end
 local function grouped(values)
   local groups, order = {}, {}
   for _, v in ipairs(values) do
-    if not groups[v.face] then
-      groups[v.face] = {}
-      order[#order + 1] = v.face
-    end
+    if not groups[v.face] then groups[v.face], order[#order + 1] = {}, v.face end
     table.insert(groups[v.face], v)
   end
   return groups, order
 end
 
--- Gives each deposit the record that is equal to it, and leaves the other records in their groups.
+-- Pairs equal records and deposits, and leaves the other records in their groups.
 local function pair_equal(round, groups, order)
   for _, face in ipairs(order) do
     local rows, shown, rest = round.book:with_face(face), groups[face], {}
@@ -67,13 +63,13 @@ local function pair_equal(round, groups, order)
     if shown[2] then table.sort(shown, by(record_rank)) end
     for i, v in ipairs(shown) do
       if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
-      if rows[i] and rows[i].same ~= "" then round.shown[round.book:deposit(rows[i].same)] = true end
+      if rows[i] then round.shown[judges.root(round.book, rows[i])] = true end
     end
     groups[face] = rest
   end
 end
 
--- Returns the known deposits that are not shown and that this record may be.
+-- Returns the hidden deposits that a record may be.
 local function doubts_of(round, v)
   local list, from = {}, round.reading.from
   for _, row in ipairs(round.book:at_address(v.at, from, v.tx, v.time - DAY, v.time + DAY)) do
@@ -87,7 +83,7 @@ local function doubts_of(round, v)
   return list
 end
 
--- Returns the records that no known deposit is equal to, each with its doubts.
+-- Returns the records without an equal deposit, each with its doubts.
 local function left_over(round, groups, order)
   local left = {}
   for _, face in ipairs(order) do
@@ -105,7 +101,7 @@ local function left_over(round, groups, order)
   return left
 end
 
--- Tells whether later readings have to show a record again, and notes how often it was shown.
+-- Returns whether later readings have to show a record again; counts this one.
 local function has_to_wait(round, v)
   local name, reading, is_grave = v.face .. "#" .. (v.twin or ""), round.reading, v.twin
   for _, row in ipairs(v.doubts) do is_grave = is_grave or is_decided(row) end
@@ -119,14 +115,20 @@ local function has_to_wait(round, v)
   return true
 end
 
+-- Returns the members of a deposit that its record has.
+local function shown_of(v)
+  return { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx, memo = v.memo,
+    amount = v.amount, time = v.time, state = v.state }
+end
+
 local function add(round, v)
-  local row = { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx,
-    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = records.raw(v), same = "", ask = "",
-    seen = stores.time_text(round.reading.at), before = v.time < round.since and v.kind == "credit" }
+  local row = shown_of(v)
+  row.raw, row.same, row.ask, row.seen = readers.raw(v), "", "", stores.time_text(round.reading.at)
+  row.before = v.time < round.since and v.kind == "credit"
   return round.book:insert(row)
 end
 
--- Returns the deposit that a record is: a known one, or a new one, which is held where a decided one may be it.
+-- Returns the deposit of a record: a known deposit, or a new one, held where the record may be a decided deposit.
 local function deposit_of(round, v)
   local strong, open, rival = {}, nil, nil
   for _, row in ipairs(v.doubts) do
@@ -161,8 +163,8 @@ local function read_waits(book)
   return waits
 end
 
--- A record that is not shown for a while may be spelled otherwise now, and goes on waiting; but not an equal one, which
--- a page that moved may have shown twice.
+-- Keeps what waits. A record that is hidden may be respelled, and waits on; a second equal record does not, because a
+-- page that moved may have shown one record twice.
 local function keep_waits(round, groups)
   for name, known in pairs(round.waits) do
     local is_hidden = not groups[name:match "^[^#]*"] and name:find "#$" and round.reading.at - known.since < 2 * DAY
@@ -176,18 +178,18 @@ local function keep_waits(round, groups)
   end
 end
 
--- Takes what is shown of a deposit into its row. The row is that record alone: nothing of an earlier one stays.
+-- Replaces a deposit's members by its record, and judges it.
 local function show(round, row, v)
   local book, reading = round.book, round.reading
   local is_other = row.face ~= v.face or row.state ~= v.state or row.time ~= v.time
-  book:change(row, { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx,
-    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = is_other and records.raw(v) or row.raw })
+  book:change(row, is_other and { raw = readers.raw(v) } or {})
+  book:change(row, shown_of(v))
   if reading.is_first and v.kind == "credit" then return book:change(row, { credited = true, old = true }) end
   judges.judge(book, row, v.kind, reading.at)
 end
 
---- Takes a whole reading into the database. Returns how far back the next reading has to go where a record waits for
---- one (epoch ms), or nil.
+--- Takes a whole reading into the database. Returns how far back the next reading has to go for a record that waits
+--- (epoch ms), or nil.
 ---@param book table
 ---@param reading { at: integer, from: integer, values: table[], is_first: boolean|nil }
 ---@return integer|nil need

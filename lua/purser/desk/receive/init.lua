@@ -7,9 +7,9 @@
 ---     assert(receive:begin { customers = "customer,address\nalice,0x8f3b...\n" })
 ---     assert(receive:run {})
 ---
---- The files in reading order: record (a record as values), reader (whole readings of the service), identity (which
---- record is which deposit), judge (whom to credit, when to ask a person), look (the lease, and the loop), customers
---- (who owns an address), lists (what a person reads), store (the database).
+--- The files in reading order: reader (readings of the service as values), identity (the deposit of a record), judge
+--- (credit, or ask a person), look (the lease, and the loop), customers (the owner of an address), lists (for a
+--- person), store (the database).
 
 local core = require "purser.core"
 local customers = require "purser.desk.receive.customers"
@@ -86,9 +86,10 @@ function Receive:begin(params) return looks.begin(self, params) end
 ---@field kind "credit"|"reversed"
 ---@field body string  what a receiver gets: one JSON object
 
---- Returns the events that a look would make now, and keeps nothing.
+--- Returns the events that a look would make now, and the deposits that a person would be asked about besides those of
+--- the list: { deposit, amount, coin, why }. Keeps nothing.
 ---@param params { customers: string|nil }|nil  customers: in place of those that are kept
----@return purser.ReceiveEvent[]|nil events, purser.Error|nil err
+---@return purser.ReceiveEvent[]|nil events, table[]|purser.Error asked  nil and an error where it cannot look
 function Receive:preview(params) return looks.preview(self, params) end
 
 ---@class purser.ReceiveRun

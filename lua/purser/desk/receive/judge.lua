@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The state of a deposit says whom to credit, what to take back, and when a person is asked.
+-- Credits a deposit, takes it back, or asks a person, by its state.
 
 local decimal = require "purser.decimal"
 local json = require "purser.json"
@@ -9,16 +9,15 @@ local M = {}
 
 local HOUR = 3600000
 
--- Tells whether the service ever showed a memo at this address.
+-- Returns whether the service ever showed a memo at this address.
 local function had_memo(book, at)
   return book:rows([[SELECT d.dp AS dp FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON d.dp = t.dp
     WHERE t.mark = $1 AND d.memo <> '' LIMIT 1]], "@" .. at)[1] ~= nil
 end
 
--- Returns the customer of a deposit; or nil and why a person has to say. About an hour from a hand-over the record's
--- time proves nothing.
+-- Returns the customer of a deposit; or nil and why a person is asked. Within an hour of a hand-over no time is proof.
 local function customer_of(book, row)
-  local owner -- the customers' file has one at a time
+  local owner
   for _, one in ipairs(book:rows("SELECT * FROM purser_receive_customer WHERE at = $1 AND memo = $2", row.at,
     row.memo)) do
     local from, to = tonumber(one.starts) or 0, tonumber(one.ends) or math.huge
@@ -34,7 +33,7 @@ local function customer_of(book, row)
   return owner.customer
 end
 
---- Returns the event of a deposit as a receiver gets it, and its id.
+--- Returns an event as JSON for receivers, and its id.
 ---@return string body, string id
 function M.event(row, kind)
   local id = row.dp .. "/" .. kind
@@ -43,7 +42,7 @@ function M.event(row, kind)
     { "address", row.address }, { "memo", row.memo }, { "tx", row.tx }, { "time", row.time } }), id
 end
 
--- Makes an event, and what each receiver waits for, in the transaction of the row.
+-- Puts an event into the outbox, in the transaction of the deposit.
 local function emit(book, row, kind, now)
   local body, id = M.event(row, kind)
   book.outbox:emit(book, { id = id, kind = kind, subject = row.dp, seq = book:next(), at = stores.time_text(now),
@@ -53,15 +52,15 @@ end
 
 local function ask(book, row, why, now)
   book:change(row, { ask = why, asked = stores.time_text(now) })
+  if book.asked then book.asked[#book.asked + 1] = row end
 end
 
--- Credits a customer, once.
 local function credit(book, row, customer, now)
   book:change(row, { credited = true, customer = customer, paid_coin = row.coin, paid_amount = row.amount, ask = "" })
   emit(book, row, "credit", now)
 end
 
--- A deposit that was credited: one refusal may be an answer that is late, two take it back.
+-- Judges a credited deposit: one refusal may be a late answer, two in a row take the credit back.
 local function judge_credited(book, row, kind, now)
   if kind == "refused" then
     if row.reversed then return end
@@ -83,14 +82,19 @@ local function judge_credited(book, row, kind, now)
   end
 end
 
+--- Returns the deposit that a row is by the words of persons: the row itself, or the end of its `same`.
+function M.root(book, row)
+  while row.same ~= "" do row = book:deposit(row.same) end
+  return row
+end
+
 --- Acts on what the service shows of a deposit now.
----@param book table
----@param row table     the deposit, with what is shown
----@param kind string   what its state means: pending, credit, refused or ask
+---@param shown table   the row that is shown
+---@param kind string   the meaning of its state: pending, credit, refused or ask
 ---@param now integer
-function M.judge(book, row, kind, now)
-  local root = row.same ~= "" and book:deposit(row.same) or row
-  if root.credited then return judge_credited(book, root, kind, now) end
+function M.judge(book, shown, kind, now)
+  local row = M.root(book, shown)
+  if row.credited then return judge_credited(book, row, kind, now) end
   if row.closed then return end
   if kind == "refused" then -- a held one may be a credited one that is taken back
     if row.held then
@@ -102,6 +106,9 @@ function M.judge(book, row, kind, now)
   elseif kind == "ask" then
     ask(book, row, "state", now)
   elseif kind == "credit" then
+    -- the address and the memo stay the deposit's own: the successful record may hide its memo
+    book:change(row, { coin = shown.coin, network = shown.network, tx = shown.tx, amount = shown.amount,
+      state = shown.state, raw = shown.raw })
     if row.held or row.before then return ask(book, row, row.held and "doubt" or "before", now) end
     local customer, why = customer_of(book, row)
     if customer then credit(book, row, customer, now) else ask(book, row, why, now) end
@@ -109,7 +116,6 @@ function M.judge(book, row, kind, now)
 end
 
 --- Ends a line of a person's list. Returns true; or nil and a message.
----@param book table
 ---@param dp string
 ---@param verb string     give, same, refuse or seen
 ---@param with string|nil  a customer, or a deposit
@@ -122,6 +128,10 @@ function M.settle(book, dp, verb, with, by, now)
   if row.ask == "" then return nil, ("nobody is asked about %s"):format(dp) end
   if verb == "give" then
     if row.credited then return nil, ("%s is credited to %s; say seen"):format(dp, row.customer) end
+    local amount = decimal(row.amount)
+    if not amount or amount:sign() < 1 then
+      return nil, ("the amount %q of %s is none to credit; say refuse"):format(row.amount, dp)
+    end
     if not book:rows("SELECT customer FROM purser_receive_customer WHERE customer = $1", with)[1] then
       return nil, ("there is no customer %s"):format(with)
     end
@@ -129,10 +139,11 @@ function M.settle(book, dp, verb, with, by, now)
     credit(book, row, with, now)
   elseif verb == "same" then
     local other = book:deposit(with)
-    if not other or other == row then return nil, ("there is no other deposit %s"):format(with) end
+    local root = other and M.root(book, other)
+    if not root or root == row then return nil, ("there is no other deposit %s"):format(with) end
     if row.credited then return nil, ("%s is credited; say seen"):format(dp) end
-    book:change(row, { ask = "", closed = true, held = false, by = by,
-      same = other.same ~= "" and other.same or other.dp })
+    book:change(row, { ask = "", closed = true, held = false, by = by, same = root.dp })
+    if root.rival == "" then book:change(root, { held = false }) end -- this record alone made it doubtful
   elseif row.credited == (verb == "seen") then
     book:change(row, { ask = "", closed = true, held = false, by = by })
   else

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The lists for a person: the deposits to end, and the sums.
+-- Lists for a person: deposits to end, and sums by coin.
 
 local decimal = require "purser.decimal"
 local states = require "purser.client.operations.states"
@@ -7,7 +7,8 @@ local stores = require "purser.desk.receive.store"
 
 local M = {}
 
-local whys = {
+--- The reasons why a person is asked.
+M.whys = {
   who = "no customer has this address and memo", coin = "its customer takes no such coin",
   edge = "within an hour of a hand-over of the address", memo = "no memo, and its address had one before",
   least = "less than its customer's least", before = "dated before the begin, and successful when it was first seen",
@@ -17,11 +18,8 @@ local whys = {
 
 local function verbs_of(row)
   if row.credited ~= "" then return { "seen" } end
-  local verbs = {}
-  if row.rival ~= "" then verbs[1] = "same " .. row.rival end
-  verbs[#verbs + 1] = "give " .. ((row.rival_customer or "") ~= "" and row.rival_customer or "CUSTOMER")
-  verbs[#verbs + 1] = "refuse"
-  return verbs
+  local give = "give " .. ((row.rival_customer or "") ~= "" and row.rival_customer or "CUSTOMER")
+  return row.rival ~= "" and { "same " .. row.rival, give, "refuse" } or { give, "refuse" }
 end
 
 --- Returns the lines of the list.
@@ -32,7 +30,7 @@ function M.of(store)
   if not rows then return nil, stores.problem(message) end
   local lines = {}
   for i, row in ipairs(rows) do
-    local why = whys[row.ask] or row.ask
+    local why = M.whys[row.ask] or row.ask
     if row.ask == "doubt" and row.rival ~= "" then
       why = ("may be %s (%s), which is not shown; transaction %s, was %s"):format(row.rival,
         row.rival_customer ~= "" and row.rival_customer or "not credited", row.tx ~= "" and row.tx or "none",
@@ -45,7 +43,7 @@ function M.of(store)
   return lines
 end
 
--- Returns where the amount of a deposit belongs.
+-- Returns the column of a deposit's amount, "missing" where a credit lacks, or nil.
 local function place_of(row)
   if row.credited ~= "" then return row.reversed ~= "" and "reversed" or "credited" end
   if row.ask ~= "" then return "person" end

@@ -1,21 +1,22 @@
 -- SPDX-License-Identifier: MIT
--- Looks: readings that are taken into the database by the one process that holds its lease, and events that are handed
--- over between two of them. Each function takes a purser.Receive.
+-- Takes readings into the database, by the one process with the lease, and hands events over between two readings. Each
+-- function takes a purser.Receive.
 
 local customers = require "purser.desk.receive.customers"
 local errors = require "purser.client.call.errors"
 local identity = require "purser.desk.receive.identity"
+local lists = require "purser.desk.receive.lists"
 local names_of = require "purser.client.util.names_of"
 local readers = require "purser.desk.receive.reader"
 local stores = require "purser.desk.receive.store"
 
 local M = {}
 
-local LEASE_MS = 45000 -- after so long without a word another process may read
+local LEASE_MS = 45000
 local BUDGET_MS = 20000 -- for receivers between two looks
 local PREVIEW = "nothing is kept"
 
--- Checks that the database is of this client, and puts a file's customers in the place of those before.
+-- Checks that the database is this client's, and replaces the customers of an earlier file.
 local function enter(self, book, params)
   if not book:meta "since" then return nil, "no place is kept; run `purser receive begin` first" end
   for name, value in pairs(self.place or {}) do
@@ -51,7 +52,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------ the lease
 
---- Takes the lease, and keeps events for the receivers that are named.
+--- Takes the lease, and keeps events for the receivers.
 function M.take_lease(self, params)
   local corrected, late = self.client:sync_clock() -- the lease counts by the service's time
   if not corrected then return nil, late end
@@ -73,12 +74,11 @@ function M.take_lease(self, params)
   return taken, err
 end
 
---- Gives the lease up.
 function M.release(self)
   if self.store:write(function() return true end, self.token) then self.store:lease(self.token, 0, 0) end
 end
 
--- Says that this process still reads. Returns true; or nil and an error.
+-- Prolongs the lease. Returns true; or nil and an error.
 local function keep(self)
   local ok, holder = self.store:lease(self.token, self.clock(), LEASE_MS)
   if ok then return true end
@@ -87,20 +87,20 @@ end
 
 -------------------------------------------------------------------------------------------------------------- a look
 
--- Takes a reading into the database, in one transaction. Returns true; or nil and an error.
-local function take(self, reading, events, params, is_preview)
+-- Takes a reading, in one transaction. Returns true; or nil and an error.
+local function take(self, reading, events, params, asked)
   return self.store:write(function(book)
     local ok, why = enter(self, book, params)
     if not ok then return nil, why end
-    book.events = events
+    book.events, book.asked = events, asked
     reading.need = identity.take(book, reading)
-    if is_preview then return nil, PREVIEW end
+    if asked then return nil, PREVIEW end
     self.gap = self.gap or readers.gap(book, reading)
     return true
-  end, not is_preview and self.token or nil)
+  end, not asked and self.token or nil)
 end
 
---- Reads once, and takes what is shown. Returns the events that were made; or nil and an error.
+--- Reads, and takes the reading; reads deeper where a record waits. Returns the new events; or nil and an error.
 function M.look(self)
   local events = {}
   for _ = 1, 3 do
@@ -114,14 +114,18 @@ function M.look(self)
   return events
 end
 
---- Returns the events that a look would make now, and keeps nothing; or nil and an error.
+--- Returns the events that a look would make now, and the lines that the look would add to a person's list; keeps
+--- nothing. Returns nil and an error where it cannot look.
 function M.preview(self, params)
   local reading, err = self.reader:read()
   if not reading then return nil, err end
-  local events = {}
-  local _, why = take(self, reading, events, params, true)
+  local events, asked = {}, {}
+  local _, why = take(self, reading, events, params, asked)
   if why.message ~= PREVIEW then return nil, why end
-  return events
+  for i, row in ipairs(asked) do
+    asked[i] = { deposit = row.dp, amount = row.amount, coin = row.coin, why = lists.whys[row.ask] }
+  end
+  return events, asked
 end
 
 ------------------------------------------------------------------------------------------------------------- the loop

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The database of what was received. Every column is text: times are 13 digits of epoch milliseconds, a flag is "1" or
--- "". A reading is one transaction; who reads holds the lease.
+-- The database of deposits. Every column is text: a time is 13 digits of epoch milliseconds, a flag is "1" or "". A
+-- reading is one transaction of the process that holds the lease.
 
 local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
@@ -13,11 +13,11 @@ Store.__index = Store
 local M = {}
 
 local VERSION = "2"
-local LOCK = 7254202 -- of PostgreSQL's advisory locks: one program at a time makes the tables
+local LOCK = 7254202 -- PostgreSQL's advisory lock of the tables' creation
 
--- face: of the record that was shown last; at: its address as a value; raw: that record
--- customer, paid_coin, paid_amount: of the credit, and never changed; ask: why a person is asked, since `asked`
--- rival: the deposit that a held one may be; same: the deposit that a person says it is; by: that person
+-- face, at, raw: of the record that was shown last; at: the address as a value
+-- customer, paid_coin, paid_amount: of the credit, never changed; ask: why a person is asked, since `asked`
+-- rival: the deposit that a held deposit may be; same: the deposit that it is by the word of the person `by`
 local columns = { "dp", "face", "at", "address", "coin", "network", "tx", "memo", "amount", "time", "state", "raw",
   "seen", "customer", "paid_coin", "paid_amount", "ask", "asked", "rival", "same", "by", "credited", "old", "reversed",
   "held", "closed", "before", "back", "odd", "again" }
@@ -37,12 +37,9 @@ local indexes = { "deposit_face ON purser_receive_deposit (face)", "deposit_ask 
   "delivery_due ON purser_receive_delivery (receiver, due)" }
 
 local marks, sets = {}, {}
-for i, name in ipairs(columns) do
-  marks[i] = "$" .. i
-  if i > 1 then sets[i - 1] = ('"%s" = $%d'):format(name, i - 1) end
-end
-local INSERT = ("INSERT INTO purser_receive_deposit VALUES (%s)"):format(table.concat(marks, ", "))
-local UPDATE = ("UPDATE purser_receive_deposit SET %s WHERE dp = $%d"):format(table.concat(sets, ", "), #columns)
+for i, name in ipairs(columns) do marks[i], sets[i] = "$" .. i, ('"%s" = excluded."%s"'):format(name, name) end
+local WRITE = ("INSERT INTO purser_receive_deposit VALUES (%s) ON CONFLICT (dp) DO UPDATE SET %s")
+  :format(table.concat(marks, ", "), table.concat(sets, ", "))
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
@@ -63,12 +60,12 @@ local function create(tx)
     VERSION)
 end
 
---------------------------------------------------------------------------------- what one transaction reads and writes
+--------------------------------------------------------------------------------------------------- in a transaction
 
 local Book = {}
 Book.__index = Book
 
--- Returns the rows of a statement as objects: one for each deposit, in a whole transaction.
+-- Returns rows as objects: one object a deposit in a transaction.
 local function objects(book, rows)
   for i, row in ipairs(rows) do
     local known = book.known[row.dp]
@@ -84,7 +81,6 @@ end
 
 function Book:rows(...) return self.tx:rows(...) end
 
---- Returns a value of the database's own.
 function Book:meta(name)
   local row = self:rows("SELECT value FROM purser_receive_meta WHERE name = $1", name)[1]
   return row and row.value
@@ -95,7 +91,7 @@ function Book:set_meta(name, value)
     tostring(value), tostring(value))
 end
 
---- Returns the next number of a sequence, as a text of 12 digits.
+--- Returns the next number, as a text of 12 digits.
 function Book:next()
   local n = ("%012d"):format(tonumber(self:meta "seq") + 1)
   self:set_meta("seq", n)
@@ -106,7 +102,7 @@ function Book:deposit(dp)
   return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE dp = $1", dp))[1]
 end
 
---- Returns the deposits that were shown last with this face.
+--- Returns the deposits whose last record had this face.
 function Book:with_face(face)
   return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE face = $1 ORDER BY dp", face))
 end
@@ -124,7 +120,6 @@ function Book:at_address(at, from, tx, earliest, latest)
     "@" .. at, M.time_text(from), tx, M.time_text(earliest), M.time_text(latest)))
 end
 
---- Notes that a deposit was changed.
 function Book:change(row, fields)
   for name, value in pairs(fields) do
     if row[name] ~= value then row[name], self.dirty[row] = value, true end
@@ -132,24 +127,20 @@ function Book:change(row, fields)
   return row
 end
 
-local function values_of(row, first, last)
+-- Writes a deposit, and the marks by which it is found.
+local function write(book, row)
   local values = {}
-  for i = first, #columns do
-    local name = columns[i]
+  for i, name in ipairs(columns) do
     local value = row[name]
-    values[#values + 1] = flags[name] and (value and "1" or "") or name == "time" and M.time_text(value) or value or ""
+    values[i] = flags[name] and (value and "1" or "") or name == "time" and M.time_text(value) or value or ""
   end
-  values[#values + 1] = last
-  return unpack(values)
-end
-
-local function trace(book, row)
+  book:rows(WRITE, unpack(values))
   for _, mark in ipairs { row.face, "@" .. row.at } do
     book:rows("INSERT INTO purser_receive_trace VALUES ($1, $2) ON CONFLICT DO NOTHING", mark, row.dp)
   end
 end
 
---- Adds a deposit. Its id is made of its account and its first face, so that two databases have one id.
+--- Adds a deposit. Account and first face make its id, equal in every database.
 function Book:insert(row)
   local n, account = 0, self:meta "account" or ""
   repeat
@@ -157,31 +148,23 @@ function Book:insert(row)
     row.dp = "dp_" .. digest.id("dp", account, row.face, tostring(n)):sub(1, 12)
   until not self:deposit(row.dp)
   self.known[row.dp] = row
-  self:rows(INSERT, values_of(row, 1))
-  trace(self, row)
+  write(self, row)
   return row
-end
-
-local function flush(book)
-  for row in pairs(book.dirty) do
-    book:rows(UPDATE, values_of(row, 2, row.dp))
-    trace(book, row)
-  end
 end
 
 local LOST = "another process reads into this database, or this one was too slow to say that it still does"
 
--- Returns who holds the lease, and until when, and keeps others from changing that until the transaction ends.
+-- Returns holder and end of the lease, and locks both until the transaction ends.
 local function lease_of(self, tx)
   return tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'"
     .. (self.db.name == "postgresql" and " FOR UPDATE" or ""))[1].value
 end
 
---- Makes the error of a database that fails.
+--- Returns the error of a database that fails.
 function M.problem(message) return errors.config("the deposits: " .. tostring(message)) end
 
---- Runs `fn(book)` in one transaction. `owner` has to hold the lease, where one is given. Returns what `fn` returns; or
---- nil and an error, also of what `fn` refuses with nil and a message.
+--- Runs `fn(book)` in a transaction; an `owner` has to hold the lease. Returns the result of `fn`; or nil and an error,
+--- also where `fn` returns nil and a message.
 function Store:write(fn, owner)
   local refused
   local value, message = self.db:transaction(function(tx)
@@ -192,19 +175,19 @@ function Store:write(fn, owner)
       refused = why
       tx:reject(why)
     end
-    flush(book)
+    for row in pairs(book.dirty) do write(book, row) end
     return result == nil and true or result
   end)
   if value ~= nil then return value end
   return nil, refused and errors.argument(nil, refused) or M.problem(message)
 end
 
---- Takes or keeps the lease until `now + ms`. Returns true; or nil and what holds it.
+--- Takes or keeps the lease until `now + ms`. Returns true; or nil and the holder.
 function Store:lease(owner, now, ms)
   return self.db:transaction(function(tx)
     local text = lease_of(self, tx)
     local holder, ends = text:match "^(%S+) (%d+)$"
-    -- a holder whose lease ends far ahead had a clock that was wrong
+    -- a lease that ends far ahead was written by a wrong clock
     if holder and holder ~= owner and tonumber(ends) > now and tonumber(ends) <= now + 10 * ms then tx:reject(text) end
     tx:rows("UPDATE purser_receive_meta SET value = $1 WHERE name = 'lease'", ms > 0 and ("%s %d"):format(owner,
       now + ms) or "")
@@ -212,7 +195,6 @@ function Store:lease(owner, now, ms)
   end)
 end
 
---- Returns the rows of a statement, and how many it changed; or nil and a message.
 function Store:rows(sql, ...) return self.db:rows(sql, ...) end
 
 function Store:close() self.db:close() end

@@ -165,8 +165,8 @@ local function limit(plan, network, member)
   local text = network[member]
   if text == nil or text == "" then return nil end
   local value = decimal(text)
-  if not value then warn(plan, "%s is %s, which is no decimal; it was not checked", member, text) end
-  return value
+  if value and value:sign() >= 0 then return value end -- a fee below 0 would lower sums
+  warn(plan, "%s is %s, which is no decimal from 0 on; it was not checked", member, text)
 end
 
 local function check_amount(plan, network, amount, given)

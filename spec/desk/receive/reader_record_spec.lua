@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- A record as values: spelling makes no other deposit, and any other member makes one.
 
-local records = require "purser.desk.receive.record"
+local readers = require "purser.desk.receive.reader"
 
 local function face(fields)
   local record = { coin = "USDT", network = "TRX", txId = "ab12", address = "0xAbCd", memo = "7", amount = "5",
     insertTime = 1700000000000, status = 5 }
   for name, value in pairs(fields or {}) do record[name] = value end
-  return records.value(record, function(coin, network) return coin, network end).face
+  return readers.value(record, function(coin, network) return coin, network end).face
 end
 
 describe("A record of a deposit", function()
@@ -26,20 +26,22 @@ describe("A record of a deposit", function()
   end)
 
   it("is kept as JSON without what is no plain value", function()
-    assert.equal('{"coin":"USDT"}', records.raw { record = { coin = "USDT", list = { 1 } } })
-    assert.equal("{}", records.raw { record = { list = { 1 } } })
-    assert.equal("{}", records.raw { record = { amount = 0 / 0 } })
+    assert.equal('{"coin":"USDT"}', readers.raw { record = { coin = "USDT", list = { 1 } } })
+    assert.equal("{}", readers.raw { record = { list = { 1 } } })
+    assert.equal("{}", readers.raw { record = { amount = 0 / 0 } })
   end)
 
-  it("without a time is as old as can be", function()
-    local record = { coin = "USDT", network = "TRX", amount = "5", status = 5 }
-    assert.equal(0, records.value(record, function(coin, network) return coin, network end).time)
+  it("without a time that a row can keep is as old as can be: it holds up no other record", function()
+    for _, time in ipairs { false, "soon", "1e300", 1e13, -1, 1 / 0, 0 / 0 } do
+      local record = { coin = "USDT", network = "TRX", amount = "5", status = 5, insertTime = time or nil }
+      assert.equal(0, readers.value(record, function(coin, network) return coin, network end).time)
+    end
   end)
 
   it("is for a person where its amount or state is none", function()
     local function kind(fields)
       fields.status = fields.status or 5
-      return records.value(fields, function(coin, network) return coin, network end).kind
+      return readers.value(fields, function(coin, network) return coin, network end).kind
     end
     assert.same({ "credit", "ask", "ask", "ask", "pending" }, { kind { amount = "1" }, kind { amount = "x" },
       kind { amount = "0" }, kind { amount = "1", status = 77 }, kind { amount = "1", status = 4 } })
