@@ -11,7 +11,8 @@
   };
   page.classList.add("script");
 
-  /* Search. A section matches when each word occurs in its page's title or file name, its heading or its text. */
+  /* Search. A section matches when each word occurs in its page's title or file name, its heading or its text; where no
+     section has all words, those with most of them match. */
   let sections = null, loading = false;
   const load = () => {
     if (loading) return;
@@ -30,7 +31,7 @@
     return (some.length > 0 ? some : all).map((word) => ({ text: word }));
   };
   const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const scoreOf = (section, words) => {
+  const scoreOf = (section, words, missing) => {
     let score = section.anchor === "" ? 2 : 0; // the top of a page before its parts
     for (const word of words) {
       const whole = new RegExp("(^|[^a-z0-9_])" + escaped(word.text) + "($|[^a-z0-9_])");
@@ -38,7 +39,7 @@
       const found = rank(section.at.title, section.anchor === "" ? 60 : 12, section.anchor === "" ? 30 : 6)
         + rank(section.at.heading, 30, 15)
         + Math.min(rank(section.at.text, 3, 1) * section.at.text.split(word.text).length, 12);
-      if (!found) return 0;
+      if (!found && missing-- === 0) return 0;
       score += found;
     }
     return /\/(reference|contributing)\/|CHANGELOG|CONTRIBUTING/.test(section.path) ? score / 2 : score; // written for fewer readers
@@ -56,8 +57,11 @@
     const words = wordsOf($("words").value);
     $("found").hidden = words.length === 0 || !sections;
     if ($("found").hidden) return;
-    const found = sections.map((section) => [scoreOf(section, words), section]).filter(([score]) => score > 0)
-      .sort(([one], [other]) => other - one);
+    let found = [];
+    for (let missing = 0; found.length === 0 && missing < words.length; missing++) {
+      found = sections.map((section) => [scoreOf(section, words, missing), section]).filter(([score]) => score > 0)
+        .sort(([one], [other]) => other - one);
+    }
     $("count").textContent = found.length === 0 ? "Nothing was found." : found.length === 1 ? "1 place"
       : found.length + " places" + (found.length > 30 ? ", the best 30" : "");
     $("results").replaceChildren(...found.slice(0, 30).map(([, section]) => make("li", {},
