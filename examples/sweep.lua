@@ -47,7 +47,12 @@ for _, row in ipairs(plan.send) do
   print(clean(("%s -> parent  %s %s"):format(row.params.fromAccount, row.params.amount, row.params.asset)))
 end
 for _, row in ipairs(plan.held) do print(clean(("%s is not sent: %s"):format(row.key, row.state))) end
-for _, total in ipairs(plan.totals) do print(clean(("total %s %s"):format(tostring(total.amount), total.asset))) end
+local sums, assets = {}, {}
+for _, total in ipairs(plan.totals) do -- one a sub-account and asset
+  if not sums[total.asset] then assets[#assets + 1] = total.asset end
+  sums[total.asset] = total.amount + (sums[total.asset] or "0")
+end
+for _, one in ipairs(assets) do print(clean(("total %s %s"):format(tostring(sums[one]), one))) end
 if not go then
   print(("%d transfers to the parent; --yes makes them"):format(#plan.send))
   os.exit(0)
