@@ -5,8 +5,8 @@
 --
 -- NAME is that of this sweep, such as june: under it nothing is moved twice, however often the program is started.
 -- JOURNAL is the file that knows it. Without --yes it only shows what would be moved. Without ASSET that is every
--- asset; KEEP stays behind in each sub-account. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and
--- PURSER_SECRET_KEY as in the other examples.
+-- asset; KEEP stays behind in each sub-account. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY,
+-- PURSER_SECRET_KEY and PURSER_ACCOUNT as in the guide.
 
 local clean = require("purser.client.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
@@ -23,7 +23,8 @@ end
 
 local journal = assert(purser.journal.open { sqlite = path })
 local client = assert(purser.new {
-  base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE", account = "parent", journal = journal,
+  base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE", journal = journal,
+  account = os.getenv "PURSER_ACCOUNT" or "parent",
   api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
@@ -47,7 +48,12 @@ for _, row in ipairs(plan.send) do
   print(clean(("%s -> parent  %s %s"):format(row.params.fromAccount, row.params.amount, row.params.asset)))
 end
 for _, row in ipairs(plan.held) do print(clean(("%s is not sent: %s"):format(row.key, row.state))) end
-for _, total in ipairs(plan.totals) do print(clean(("total %s %s"):format(tostring(total.amount), total.asset))) end
+local sums, assets = {}, {}
+for _, total in ipairs(plan.totals) do -- one a sub-account and asset
+  if not sums[total.asset] then assets[#assets + 1] = total.asset end
+  sums[total.asset] = total.amount + (sums[total.asset] or "0")
+end
+for _, one in ipairs(assets) do print(clean(("total %s %s"):format(tostring(sums[one]), one))) end
 if not go then
   print(("%d transfers to the parent; --yes makes them"):format(#plan.send))
   os.exit(0)

@@ -45,6 +45,28 @@ local QUESTIONS = {
   { "account name of a statement", "docs/desk/books.html#a-statement" },
   { "opening balance", "docs/desk/books.html#a-statement" },
   { "Can I test without a network?", "docs/guide.html#a-test-without-a-network" },
+  -- Asked after fifteen jobs of a newcomer.
+  { "Does a withdrawal only go to addresses of the address book?",
+    "docs/desk/payouts.html#one-withdrawal-checked-first" },
+  { "How do I wait until a withdrawal is done?", "docs/desk/receive.html#waiting" },
+  { "How do I move all USDT of sub-accounts to the main account?", "docs/desk/fleets.html#balances" },
+  { "How do I get a CSV in my time zone?", "docs/troubleshooting.html#questions" },
+  { "How am I told when a deposit arrives?", "docs/troubleshooting.html#questions" },
+  { "What do I do after a timeout?", "docs/troubleshooting.html#no-answer-or-an-unclear-one" },
+  { "What does the client do during maintenance?", "docs/troubleshooting.html#no-answer-or-an-unclear-one" },
+  { "My key has expired", "docs/operations/codes.html" },
+  { "Where do I store the secret keys of sub-accounts?", "docs/desk/fleets.html" },
+  { "How do I convert dust?", "docs/cookbook.html" },
+  { "How do I get the transfers of a whole year?", "docs/troubleshooting.html#questions" },
+  { "Can I run requests in parallel?", "docs/troubleshooting.html#questions" },
+  { "How do I unit-test my script?", "docs/troubleshooting.html#questions" },
+  { "How do I trust my company's CA certificate?", "docs/troubleshooting.html#questions" },
+  { "Two cron jobs start at once", "docs/troubleshooting.html#questions" },
+  { "Why are all payments undecided?", "docs/guide.html#a-list-of-payments" },
+  { "How do I cancel a withdrawal?", "docs/operations/wallet.html#c3-walletcancel_withdrawal" },
+  { "How do I withdraw everything?", "docs/desk/payouts.html#one-withdrawal-checked-first" },
+  { "Which permissions must an API key have?", "docs/operations/broker.html#a5-brokercreate_api_key" },
+  { "How do I log every request?", "docs/client/transports.html#writing-one" },
 }
 local CUT = "const all = [...document.querySelectorAll('.diagram .scroll')]; "
   .. "return all.filter((one) => one.scrollWidth > one.clientWidth).length"

@@ -345,7 +345,12 @@ describe("the reference", function()
     world = { "testing/sim/control", "World" },
   }
   for owner, source in pairs(owners) do
-    it("has an entry for every method of a " .. owner, function()
+    it("has a section for every module of `purser`, and none as a mere type", function()
+    for path, page in pairs(pages) do assert.is_nil(page:match "\n###? purser%.modules%.[%w_]+", path) end
+    assert.is_truthy(pages["docs/reference/desk.md"]:find("\n## purser.receive\n", 1, true))
+  end)
+
+  it("has an entry for every method of a " .. owner, function()
       local found, text = 0, read(("lua/purser/%s.lua"):format(source[1]))
       for above, name in text:gmatch("([^\n]*)\nfunction " .. source[2] .. ":(%l[%w_]*)") do
         if above ~= "---@private" and not text:find("---@private\n[^\n]*\nfunction " .. source[2] .. ":" .. name)

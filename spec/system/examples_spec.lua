@@ -70,10 +70,11 @@ describe("sweep.lua", function()
   it("shows what it would move, and moves nothing without --yes", function()
     local fixture = open()
     sub_account(fixture, "desknorth1", "USDT", "100.25")
+    sub_account(fixture, "desksouth1", "USDT", "7.5")
     local before = fixture.world:counts()["sub_account.transfer"].applied
     local output, code = sweep(fixture, "")
-    assert.same({ "desknorth1 -> parent  100.25 USDT\ntotal 100.25 USDT\n1 transfers to the parent; --yes makes them\n",
-      0 }, { output, code })
+    assert.same({ "desknorth1 -> parent  100.25 USDT\ndesksouth1 -> parent  7.5 USDT\ntotal 107.75 USDT\n"
+      .. "2 transfers to the parent; --yes makes them\n", 0 }, { output, code })
     output, code = fixture.run "examples/sweep.lua --help"
     assert.equal(2, code)
     assert.matches("^usage: sweep.lua", output)

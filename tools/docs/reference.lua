@@ -45,6 +45,8 @@ local plan = {
     { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "desk/approvals" },
     { "purser.PlansKept", "plans:", "The plans that a payer's journal keeps", "desk/approvals" },
     { "purser.modules.agent", "purser.agent.", "purser.agent", "desk/agents" },
+    { "purser.modules.receive", "purser.receive.", "purser.receive", "desk/receive" },
+    { "purser.Receive", "receive:", "Money in", "desk/receive" },
     { "purser.modules.books", "purser.books.", "purser.books", "desk/books" },
     { "purser.Books", "books:", "Books", "desk/books" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "desk/fleets" },

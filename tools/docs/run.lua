@@ -117,7 +117,7 @@ end
 --- Runs one Lua block. Raises with the page and line of what went wrong.
 function M.run_lua(block, service, env)
   local text = ("\n"):rep(block.line) .. block.text:gsub("http://127%.0%.0%.1:8080", service.url)
-    :gsub('"first%.db"', '"' .. env.journal_path .. '"') -- of the README
+    :gsub('"payments%.db"', '"' .. env.journal_path .. '"') -- of the README
   local chunk
   if setfenv then -- luacheck: ignore 113
     chunk = assert(loadstring(text, "@" .. block.path)) -- luacheck: ignore 113

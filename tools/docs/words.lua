@@ -155,7 +155,7 @@ M.options = {
   { "guard", "purser.GuardOptions", "", "Guard rails: [guard-rails.md](write/guard-rails.md)." },
   { "policy", "string", "", "A folder of signed policies for the account: [approvals.md](desk/approvals.md)." },
   { "correct_clock", "boolean", "true", "Whether code 700003 corrects [the clock](client/options.md#the-clock)." },
-  { "proxy", "string", "none", "URL of a proxy." },
+  { "proxy", "string", "`https_proxy`, `all_proxy`", "URL of a proxy." },
   { "ca_file", "string", "the system's", "A file of certificates to trust." },
   { "ca_path", "string", "the system's", "A directory of certificates; loads faster than one large file." },
   { "ca_pem", "string", "", "Certificates to trust, as text." },

@@ -11,7 +11,8 @@
   };
   page.classList.add("script");
 
-  /* Search. A section matches when each word occurs in its page's title or file name, its heading or its text. */
+  /* Search. A section matches when each word occurs in its page's title or file name, its heading or its text; where no
+     section has all words, those with most of them match. */
   let sections = null, loading = false;
   const load = () => {
     if (loading) return;
@@ -22,26 +23,28 @@
       search();
     } }));
   };
-  const idle = new Set(("a an and are can do does for from how i in is it me my of on or the there to what when where "
-    + "which who why with").split(" ")); // of a whole question: they say nothing of what is looked for
+  const idle = new Set(("a after am an and are as at be by can do does during for from get go has have how i in is it its "
+    + "make many me my need needs not of on only or run see so some than the there they this to until us use want was we "
+    + "what when where which who why will with you your").split(" ")); // of a whole question: they name nothing
   const wordsOf = (text) => {
-    const all = text.toLowerCase().split(/[\s?,!]+/).filter(Boolean);
+    const all = text.toLowerCase().split(/(?:'s)?[\s?,!]+/).filter(Boolean);
     const some = all.filter((word) => !idle.has(word));
     return (some.length > 0 ? some : all).map((word) => ({ text: word }));
   };
   const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const scoreOf = (section, words) => {
+  const scoreOf = (section, words, missing) => {
     let score = section.anchor === "" ? 2 : 0; // the top of a page before its parts
     for (const word of words) {
+      const start = new RegExp("(^|[^a-z0-9])" + escaped(word.text)); // of a word: "book" is not in "cookbook"
       const whole = new RegExp("(^|[^a-z0-9_])" + escaped(word.text) + "($|[^a-z0-9_])");
-      const rank = (text, exact, part) => whole.test(text) ? exact : text.includes(word.text) ? part : 0;
+      const rank = (text, exact, part) => whole.test(text) ? exact : start.test(text) ? part : 0;
       const found = rank(section.at.title, section.anchor === "" ? 60 : 12, section.anchor === "" ? 30 : 6)
-        + rank(section.at.heading, 30, 15)
+        + rank(section.at.heading, 20, 8)
         + Math.min(rank(section.at.text, 3, 1) * section.at.text.split(word.text).length, 12);
-      if (!found) return 0;
+      if (!found && missing-- === 0) return 0;
       score += found;
     }
-    return /\/(reference|contributing)\/|CHANGELOG|CONTRIBUTING/.test(section.path) ? score / 2 : score; // written for fewer readers
+    return /\/(reference|contributing)\/|CHANGELOG|CONTRIBUTING/.test(section.path) ? score / 3 : score; // written for fewer readers
   };
   const excerpt = (section, words) => {
     const first = Math.min(...words.map((word) => section.at.text.indexOf(word.text)).filter((at) => at >= 0));
@@ -56,8 +59,11 @@
     const words = wordsOf($("words").value);
     $("found").hidden = words.length === 0 || !sections;
     if ($("found").hidden) return;
-    const found = sections.map((section) => [scoreOf(section, words), section]).filter(([score]) => score > 0)
-      .sort(([one], [other]) => other - one);
+    let found = [];
+    for (let missing = 0; found.length === 0 && missing < words.length; missing++) {
+      found = sections.map((section) => [scoreOf(section, words, missing), section]).filter(([score]) => score > 0)
+        .sort(([one], [other]) => other - one);
+    }
     $("count").textContent = found.length === 0 ? "Nothing was found." : found.length === 1 ? "1 place"
       : found.length + " places" + (found.length > 30 ? ", the best 30" : "");
     $("results").replaceChildren(...found.slice(0, 30).map(([, section]) => make("li", {},

@@ -184,7 +184,7 @@ Examples:
   purser doctor --account treasury
   purser wallet deposit_history --coin USDT --since 30d
   purser wallet withdraw --coin USDT --network TRX --address T... --amount 12.5
-  purser payouts list.csv --operation wallet.withdraw --journal payouts.db
+  purser payouts list.csv --operation wallet.withdraw --journal payments.db
 `purser help COMMAND` explains one; `purser help credentials` says where keys come from. More: docs/cli/command-line.md
 `purser sim --demo` serves a simulator, with keys, to try everything on.]]
 

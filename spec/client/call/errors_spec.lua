@@ -29,6 +29,8 @@ describe("an error", function()
     assert.equal("a.lua:3: wallet.withdraw: no funds; add funds; reconcile it "
       .. "[code 10101, HTTP 400, at byte 7, retry after 5 s, outcome rejected]", tostring(err))
     assert.equal("no funds [outcome rejected]", tostring(err_of()))
+    assert.equal("No funds; add some [outcome rejected]", tostring(err_of { message = "No funds.", hint = "add some" }))
+    assert.equal("No funds. [outcome rejected]", tostring(err_of { message = "No funds." }))
   end)
 
   it("has another hint, or none, in the words of who shows it", function()

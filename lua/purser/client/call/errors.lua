@@ -77,7 +77,7 @@ end
 function M.text(err, hint)
   local parts = { err.where and err.where .. ": " or "", err.operation and err.operation .. ": " or "", err.message }
   for _, cure in ipairs { hint or hint == nil and err.hint or "", hint == nil and err.advice or "" } do
-    if cure ~= "" then parts[#parts + 1] = "; " .. cure end
+    if cure ~= "" then parts[#parts], parts[#parts + 1] = parts[#parts]:gsub("[.!?]$", ""), "; " .. cure end
   end
   local facts = {}
   if err.code then facts[#facts + 1] = "code " .. err.code end

@@ -1391,7 +1391,7 @@ function Live:uid(params, opts) end
 ---@field guard? purser.GuardOptions  Guard rails.
 ---@field policy? string  A folder of signed policies for the account.
 ---@field correct_clock? boolean  Whether code 700003 corrects [the clock](client/options.md#the-clock). Default: true.
----@field proxy? string  URL of a proxy. Default: none.
+---@field proxy? string  URL of a proxy. Default: https_proxy, all_proxy.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
 ---@field ca_path? string  A directory of certificates; loads faster than one large file. Default: the system's.
 ---@field ca_pem? string  Certificates to trust, as text.
