@@ -48,6 +48,7 @@ typedef struct lua_sink {
     lua_State *L;
     const pu_plan *plan;
     int key_places;             /* on the stack */
+    int state;                  /* the place of the table that keeps how far the rows were read */
     bool fetched[PU_MAX_SLOTS]; /* the key is at its place on the stack; as many as the plan has slots */
 } lua_sink;
 
@@ -113,6 +114,17 @@ static void sink_open(pu_sink *calls, bool list, size_t size)
     int room = size < INT32_MAX / 64 ? (int)size : INT32_MAX / 64;
     luaL_checkstack(sink->L, PLACES_A_LEVEL, "nested too deep");
     lua_createtable(sink->L, list ? room : 0, list ? 0 : room);
+}
+
+/* Fields of the table that keeps how far the rows of a document were read. */
+enum { ROWS_LIST = 1, ROWS_AT, ROWS_PLACE, ROWS_BRACKET, ROWS_CONTAINERS, ROWS_VALUES, ROWS_NAMES };
+
+static void sink_reopen(pu_sink *calls)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    luaL_checkstack(sink->L, PLACES_A_LEVEL, "nested too deep");
+    lua_rawgeti(sink->L, sink->state, ROWS_LIST);
+    luaL_argcheck(sink->L, lua_istable(sink->L, -1), FIRST_KEY, "the state has no list");
 }
 
 static void sink_fields(pu_sink *calls, const pu_entry *entries, size_t count)
@@ -182,9 +194,6 @@ static int push_decode_error(lua_State *L, const pu_decode_error *fault)
     return 4;
 }
 
-/* Fields of a table that keeps how far the rows of a document were read. */
-enum { ROWS_LIST = 1, ROWS_AT, ROWS_PLACE, ROWS_CONTAINERS, ROWS_VALUES, ROWS_NAMES };
-
 static size_t get_size(lua_State *L, int state, int field)
 {
     int64_t value = 0;
@@ -207,6 +216,7 @@ static void keep_rows(lua_State *L, int state, const pu_rows *rows) /* ... list 
     lua_rawseti(L, state, ROWS_LIST);
     set_size(L, state, ROWS_AT, rows->at);
     set_size(L, state, ROWS_PLACE, rows->place);
+    set_size(L, state, ROWS_BRACKET, rows->list);
     set_size(L, state, ROWS_CONTAINERS, rows->containers);
     set_size(L, state, ROWS_VALUES, rows->values);
     set_size(L, state, ROWS_NAMES, rows->names);
@@ -220,7 +230,8 @@ static int decode(lua_State *L, decoder *self, size_t bytes)
     pu_plan *plan = self->plan;
     const char *text = lua_tolstring(L, TEXT, &len);
     lua_sink sink;
-    sink.calls = (pu_sink){sink_open, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
+    sink.calls =
+        (pu_sink){sink_open, sink_reopen, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
     sink.L = L;
     sink.plan = plan;
     sink.key_places = plan->slot_count + NEW_KEYS;
@@ -228,16 +239,14 @@ static int decode(lua_State *L, decoder *self, size_t bytes)
     luaL_checkstack(L, sink.key_places + LUA_MINSTACK, "the shape has too many fields");
     pu_rows rows = {.at = 0};
     bool in_parts = lua_gettop(L) > UVALUE;
-    int state = FIRST_KEY + sink.key_places;
+    int state = sink.state = FIRST_KEY + sink.key_places;
     lua_settop(L, state - 1);
     if (in_parts) {
         lua_pushvalue(L, FIRST_KEY);
-        rows =
-            (pu_rows){get_size(L, state, ROWS_AT), get_size(L, state, ROWS_PLACE), get_size(L, state, ROWS_CONTAINERS),
-                      get_size(L, state, ROWS_VALUES), get_size(L, state, ROWS_NAMES)};
+        rows = (pu_rows){get_size(L, state, ROWS_AT),      get_size(L, state, ROWS_PLACE),
+                         get_size(L, state, ROWS_BRACKET), get_size(L, state, ROWS_CONTAINERS),
+                         get_size(L, state, ROWS_VALUES),  get_size(L, state, ROWS_NAMES)};
         luaL_argcheck(L, rows.at <= len && rows.place < INT32_MAX, FIRST_KEY, "the state is another text's");
-        if (rows.at) lua_rawgeti(L, state, ROWS_LIST);
-        luaL_argcheck(L, !rows.at || lua_istable(L, -1), FIRST_KEY, "the state has no list");
     }
 
     pu_decode_error fault;

@@ -353,8 +353,9 @@ static pu_type *item_of(const pu_walk *w, pu_type *type)
     return type->kind == PU_KIND_ANY ? type : &w->plan->types[type->item];
 }
 
-/* `item` is the type of the elements; `length` is how many were read before, and then how many there are. */
-static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t *length)
+/* Reads the elements of the list whose bracket is at `list`; `length` is how many were read before, and then how many
+ * there are. Returns NULL with `rows` filled at the end of a part. */
+static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t list, size_t *length)
 {
     const pu_key *key = w->key;
     size_t place = *length + 1;
@@ -380,18 +381,35 @@ static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t *
         p = pu_json_space(p, w->end);
         if (p == w->end || *p != ',') break;
         p = pu_json_space(p + 1, w->end);
-        w->paused = p >= w->pause && w->depth == 1;
-        if (w->paused) break;
+        if (p >= w->pause && list < PU_HEAD) {
+            flush_items(w, &place);
+            *w->rows = (pu_rows){(size_t)(p - w->text), place - 1, list, w->containers, w->values, w->names};
+            return NULL;
+        }
     }
-    if (!w->paused && (p == w->end || *p != ']')) return pu_walk_fail(w, PU_SYNTAX, p, "a comma or ] was expected");
+    if (p == w->end || *p != ']') return pu_walk_fail(w, PU_SYNTAX, p, "a comma or ] was expected");
     flush_items(w, &place);
-    *length = w->rows = place - 1;
-    return w->paused ? p : p + 1;
+    *length = place - 1;
+    return p + 1;
+}
+
+/* Goes back to the row at which an earlier walk stopped. */
+static const char *reopen_list(pu_walk *w, size_t *length)
+{
+    const char *p = w->text + w->from.at;
+    *length = w->from.place;
+    w->containers = w->from.containers;
+    w->values = w->from.values;
+    w->names = w->from.names;
+    w->from.at = 0;
+    w->sink->reopen(w->sink);
+    return p;
 }
 
 static const char *read_list(pu_walk *w, const char *p, pu_type *type)
 {
-    size_t length = 0;
+    size_t length = 0, list = (size_t)(p - w->text);
+    bool known = w->from.at && list == w->from.list;
     p = enter(w, p);
     if (!p) return NULL;
     if (p < w->end && *p == ']') {
@@ -400,9 +418,10 @@ static const char *read_list(pu_walk *w, const char *p, pu_type *type)
     } else if (p == w->end) {
         return pu_walk_fail(w, PU_SYNTAX, p, "a value was expected");
     } else {
-        w->sink->open(w->sink, true, expected_length(w, p, type));
+        if (known) p = reopen_list(w, &length);
+        else w->sink->open(w->sink, true, expected_length(w, p, type));
         w->lists++;
-        p = read_items(w, p, item_of(w, type), &length);
+        p = read_items(w, p, item_of(w, type), list, &length);
         if (!p) return NULL;
         w->lists--;
     }
@@ -420,16 +439,10 @@ static const char *read_container(pu_walk *w, const char *p, pu_type *type)
     return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
-/* Reads the document, or the rest of it. `scalar` is filled where it is one. */
-static const char *read_document(pu_walk *w, pu_rows *rows, pu_entry *scalar, bool *container)
+/* Reads the document. `scalar` is filled where the document is one. */
+static const char *read_document(pu_walk *w, pu_entry *scalar, bool *container)
 {
     pu_type *type = &w->plan->types[w->plan->root];
-    if (rows->at) {
-        size_t length = rows->place;
-        w->depth = w->lists = 1;
-        *container = true;
-        return read_items(w, w->text + rows->at, item_of(w, type), &length);
-    }
     const char *at = pu_json_space(w->text, w->end), *p;
     *container = is_container(w, at, type->kind);
     if (*container) return read_container(w, at, type);
@@ -445,26 +458,21 @@ enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows
     w.text = text;
     w.end = text + len;
     w.pause = bytes < len - rows->at ? text + rows->at + bytes : w.end + 1;
-    w.paused = false;
+    w.from = *rows;
+    w.rows = rows;
     w.plan = plan;
     w.sink = sink;
     w.fault = fault;
     w.depth = w.lists = 0;
-    w.containers = rows->containers;
-    w.values = rows->values;
-    w.names = rows->names;
+    w.containers = w.values = w.names = 0;
     w.key = NULL;
     w.count = 0;
+    *rows = (pu_rows){.at = 0};
     *fault = (pu_decode_error){.error = {PU_OK, "", 0}};
 
     pu_entry scalar;
-    const char *p = read_document(&w, rows, &scalar, &container);
+    const char *p = read_document(&w, &scalar, &container);
     if (!p) return fault->error.code;
-    if (w.paused) {
-        *rows = (pu_rows){(size_t)(p - text), w.rows, w.containers, w.values, w.names};
-        return PU_OK;
-    }
-    *rows = (pu_rows){.at = 0};
     p = pu_json_space(p, w.end);
     if (p < w.end) {
         pu_walk_fail(&w, PU_SYNTAX, p, "something behind the end of the document");

@@ -21,6 +21,7 @@ enum {
     PU_MAX_CONTAINERS = 1 << 18, /* objects and lists of a document: a table takes forty times the two bytes of {} */
     PU_MAX_VALUES = 1 << 21,     /* scalars of a document, give or take a batch */
     PU_MAX_NAMES = 1 << 17,      /* members whose name the plan neither declares nor has learned: a string each */
+    PU_HEAD = 4096,              /* a list that begins in so many bytes of a document can be read in parts */
     PU_NO_SLOT = 0xFFFF
 };
 
@@ -49,6 +50,8 @@ typedef struct pu_sink pu_sink;
 struct pu_sink {
     /* Begins a table for `size` fields, or a list of about `size` elements. It lies on top of those open already. */
     void (*open)(pu_sink *sink, bool list, size_t size);
+    /* Puts the list of an earlier part on top. */
+    void (*reopen)(pu_sink *sink);
     /* Sets fields in the table on top; of equal slots the later wins. */
     void (*fields)(pu_sink *sink, const pu_entry *entries, size_t count);
     /* Sets the elements of the list on top from place `first` (1 is the first) on. */
@@ -74,14 +77,15 @@ typedef struct pu_decode_error {
  * `fault` is filled then, and what the sink was given so far is to be thrown away. */
 enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault);
 
-/* The rows of a document that were read; zeros: none yet, or all. */
+/* A place in a list of a document: the next row and its number, the list's bracket, and the document's containers,
+ * values and names so far. Zeros: nothing was read, or everything. */
 typedef struct pu_rows {
-    size_t at, place, containers, values, names;
+    size_t at, place, list, containers, values, names;
 } pu_rows;
 
-/* The same for a part of a document: begins where `rows` says, and stops behind the first row of a list at which
- * `bytes` were read. The sink has that list open already where `rows->at` is not 0, and keeps it. A document that is no
- * list is read whole. */
+/* The same for a part of a document: stops behind the first row at which `bytes` were read, in a list that begins in
+ * the head of the document. A later part reads the head again up to the list's bracket, reopens the list and goes on
+ * with the next row. So the sink keeps the list on top at a stop, and throws away the containers around the list. */
 enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
                             pu_decode_error *fault);
 
