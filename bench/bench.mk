@@ -82,5 +82,5 @@ bench-scale:
 bench-frames:
 	@tools/setup build test bench hosts
 	@$(MAKE) -s all
-	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/frames.lua $(or $(BUDGET_US),2000) \
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/frames.lua $(or $(BUDGET_US),1000) \
 		$(or $(ROUNDS),5)

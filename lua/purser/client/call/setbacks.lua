@@ -27,12 +27,10 @@ function M.transport(row, failure)
   if type(failure) ~= "table" then failure = { message = failure } end
   local kind = transport_kinds[failure.kind] and failure.kind or "transport"
   local not_sent = failure.outcome == "not_sent"
-  local speaks_of_url = type(failure.message) == "string" and failure.message:find("the URL", 1, true)
   return errors.new {
     kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
     code = failure.code and plain_text.clean(tostring(failure.code), 60), operation = row.full_name,
     message = failure.message and plain_text.clean(tostring(failure.message), 500) or "the transport failed",
-    hint = speaks_of_url and "the URL is that of `base_url`" or nil,
     retryable = kind == "transport" and (row.effect == "read" or not_sent),
   }
 end

@@ -59,7 +59,7 @@ local function post(self, text)
     ["Purser-Signature"] = signature(self.signer, math.floor(core.now_ms() / 1000), text) }
   local response, failure = self.transport:send { method = "POST", target = self.target, body = text, headers = head,
     timeout_ms = self.limit_ms }
-  if not response then return nil, failure.message end
+  if not response then return nil, (failure.message:gsub("`base_url`", "`webhook`")) end
   if response.status >= 200 and response.status < 300 then return true end
   return nil, ("the webhook answered %d"):format(response.status)
 end
