@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Profiles as users name them, or give them as tables of conventions: complete, and checked one by one. profiles.lua
--- lists the conventions.
+-- Profiles as users give them: a name, or a table of conventions. profiles.lua lists the conventions.
 
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
@@ -10,11 +9,10 @@ local suggest = lazy "purser.client.util.suggest"
 
 local M = {}
 
--- The document and the live service agree on the names that are sent, so no profile changes them: another name could
--- take the place of what a call moves.
+-- Names that no profile changes: another name could take the place of what a call moves.
 local fixed = { key_header = true, timestamp_name = true, recv_window_name = true, signature_name = true }
 
--- The values that a convention may have: one of its default's type, or one of a few.
+-- The values of a convention: of the default's type, or one of a few.
 local rules = { base = "string", base_url = "string" }
 for name, default in pairs(profiles.default) do
   if not fixed[name] then
@@ -39,8 +37,8 @@ end
 
 local function is_flag(name, value) return type(name) == "string" and type(value) == "boolean" end
 
--- The conventions that are tables: what a member is, and an example. A list or a number as code would turn each success
--- into a rejection.
+-- The conventions that are tables: a member's type and an example. A list, or a number as code, would reject each
+-- success.
 local tables = {
   hosts = { is_flag, 'by host, such as { ["api.mexc.com"] = true }' },
   success_codes = { is_flag, 'by code as text, such as { ["0"] = true, ["200"] = true }' },
@@ -61,14 +59,14 @@ local function check_convention(name, value)
   end
 end
 
--- Codes by code: what the client reads is its own, whatever becomes of the user's table.
+-- The client's codes are its own, whatever becomes of the user's table.
 local function copy(codes)
   local own = {}
   for code, meaning in pairs(codes) do own[code] = type(meaning) == "table" and copy(meaning) or meaning end
   return own
 end
 
--- Returns what a table of conventions changes in another profile; or nil, a message and a hint.
+-- Returns a table's changes; or nil, a message and a hint.
 local function changed(requested)
   local message, _, hint = option_schema.check(requested, rules, "profile convention")
   if message then return nil, message, hint end
@@ -86,7 +84,7 @@ local function changed(requested)
   return profile
 end
 
---- Returns the profile that is asked for, complete: a name, or a table that overrides single conventions.
+--- Returns the complete profile of a name or table.
 ---@param requested string|table|nil
 ---@return table|nil profile, string|nil message, string|nil hint
 function M.resolve(requested)

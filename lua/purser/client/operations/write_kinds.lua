@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The kinds of parameters that calls take which change something; parameters.lua says what a kind is.
+-- The kinds of parameters of write calls (parameters.lua).
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -12,7 +12,7 @@ local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_o
 
 local M = {}
 
--- Returns the items of a list given as a table or as comma-separated text.
+-- Returns the items of a table or comma-separated text.
 local function items_of(value)
   if type(value) == "table" then
     local count = 0
@@ -27,7 +27,7 @@ local function items_of(value)
   return items
 end
 
--- Returns a list of at most param.max items, each passing `check`, joined by commas.
+-- Makes a check of at most param.max items, joined by commas.
 local function list_of(check)
   return function(value, param)
     local items, message, hint = items_of(value)
@@ -60,8 +60,8 @@ M.new_name = {
   end,
 }
 
--- No chain has an address with a character beyond printable ASCII, or with a blank: one that looks like a letter, turns
--- the text round or is not seen at all came in between.
+-- No chain's address has a blank or a character beyond printable ASCII: such a character looks like a letter, turns the
+-- text round or is not seen.
 M.address = {
   text = "printable ASCII without blanks",
   check = function(value)
@@ -112,7 +112,7 @@ M.client_id = {
   end,
 }
 
--- Far more than any service keeps, and so few that sums of amounts are exact as well.
+-- Far more than a service keeps, and few enough for exact sums.
 local MAX_DIGITS = 100
 
 M.amount = {
