@@ -140,6 +140,7 @@ local function intent_for(row, given)
   return intent
 end
 
+--- Turns the answer to a prepared request into `result | nil, err`.
 ---@param name string           full name of the operation
 ---@param status integer        HTTP status
 ---@param body string

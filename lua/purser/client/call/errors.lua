@@ -68,6 +68,7 @@ local function where()
   end
 end
 
+--- Returns an error's text: where, what is wrong, what to do, and the facts.
 ---@param err purser.Error
 ---@param hint string|false|nil  what to do, in the words of who shows it; nil: the error's own; false: none
 ---@return string

@@ -71,7 +71,7 @@ end
 
 -- A second may have more.
 local MAX_PAGES = 10
--- How far outside a window a service in seconds shows records. A record farther away shows a filter by another time.
+-- The distance outside a window at which a service in seconds shows records; a farther record shows another filter.
 local TOLERANCE_MS = 2000
 
 local function between(source, records, first, last)

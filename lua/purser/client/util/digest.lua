@@ -7,7 +7,7 @@ local M = {}
 
 local hasher
 
---- Returns a digest of any text: 64 hex digits. (A keyed hash with a key that everybody knows is a plain digest.)
+--- Returns a text's digest, 64 hex digits: an HMAC with a known key is a plain digest.
 ---@param text string
 ---@return string
 function M.of(text)
@@ -15,7 +15,7 @@ function M.of(text)
   return hasher:sign(text)
 end
 
---- Returns an id of 32 hex digits: equal for equal texts, different for different texts.
+--- Returns 32 hex digits that tell texts apart.
 ---@param kind string  what it names
 ---@param ... string
 ---@return string
@@ -25,7 +25,7 @@ function M.id(kind, ...)
   return M.of(table.concat(parts, "\n")):sub(1, 32)
 end
 
---- Returns the name of an unnamed account: the name shows nothing of the key.
+--- Names an unnamed account, without a part of the key.
 ---@param api_key string
 ---@return string
 function M.account_of(api_key)

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Reads JSON as a tree that keeps the form: the order of members, equal names, and the digits of each number. A decoder
--- into Lua tables loses all three.
+-- Reads JSON as a tree that keeps the order of members, equal names, and the digits of numbers.
 --
 -- A node is { type = "object", { name, node }, ... }, { type = "array", node, ... }, or a scalar { type = "string" |
 -- "number" | "boolean" | "null", text = value, raw = JSON text }.
@@ -12,7 +11,7 @@ local M = {}
 
 local MAX_DEPTH = 200
 
--- Returns the string that begins at `at`: value, JSON text, and the rest; nil where no string begins.
+-- Returns the string at `at`: value, JSON text, and the rest; or nil.
 local function read_string(text, at)
   local from = at + 1
   while true do
@@ -40,7 +39,7 @@ local function read_member(text, at, depth)
   if value then return { name, value }, at end
 end
 
--- Returns the node with the items from `at` to the mark `close`, separated by commas.
+-- Returns the node with the items from `at` to the mark `close`.
 local function read_items(node, close, read_item, text, at, depth)
   at = skip(text, at)
   if text:sub(at, at) == close then return node, at + 1 end
@@ -87,7 +86,7 @@ function read(text, at, depth)
   return { type = "number", text = number, raw = number }, at + #number
 end
 
---- Returns the tree of a JSON text, or nil when it is none.
+--- Returns the tree of a JSON text, or nil.
 ---@param text string
 ---@return table|nil
 function M.read(text)
@@ -119,8 +118,7 @@ function M.write(node)
   return table.concat(out)
 end
 
---- Returns the tree as Lua values, numbers included. Each list gets this metatable: an empty list is no empty object
---- then.
+--- Returns a tree as Lua values; each list gets the metatable `list`, so that an empty list is no empty object.
 ---@param node table
 ---@param list table
 function M.value(node, list)
@@ -134,7 +132,7 @@ function M.value(node, list)
   return value
 end
 
---- Calls `visit(node, name)` for every scalar; `name` is the nearest surrounding member's, or nil.
+--- Calls `visit(node, name)` for every scalar; `name` is the nearest member's, or nil.
 ---@param node table
 ---@param visit fun(node: table, name: string|nil)
 function M.each_scalar(node, visit, name)

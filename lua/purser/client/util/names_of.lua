@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Orders the keys of tables, so that output made of a table is constant.
+-- Orders the keys of tables.
 
---- Returns the keys of one or more maps, each once, in the order of their texts.
+--- Returns the keys of maps, each once, in the order of their texts.
 ---@param ... table
 ---@return string[]
 return function(...)
