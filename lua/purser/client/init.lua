@@ -121,9 +121,6 @@ for _, group in ipairs(operations.all_group_names) do
 end
 
 --- Makes a client. See docs/client/options.md for the options.
----@param options table
----@param seams purser.Seams
----@return purser.Client|nil client, purser.Error|nil err
 function M.new(options, seams)
   build.seams = seams
   local message, option, hint = options_.check(options)

@@ -31,7 +31,6 @@ local function is_port(text)
 end
 
 --- Returns origin ("https://host:port") and path of a base URL; or nil, a message and what to do.
----@return string|nil origin, string prefix_or_message, string|nil hint
 function M.split_url(url, allow_insecure)
   if url:find("[%c%s]") then return nil, "base_url holds a blank or a control character", "remove it" end
   local scheme, authority, path = url:match("^(%a+)://([^/?#]+)([^?#]*)$")

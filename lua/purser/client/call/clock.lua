@@ -42,7 +42,6 @@ function Clock:now()
 end
 
 --- Returns the service's time in epoch ms as an exact integer; or nil, the problem of a user's clock, and what to do.
----@return integer|nil now, string|nil problem, string|nil hint
 function Clock:read()
   if self.is_exact then
     local offset = self.offset

@@ -170,7 +170,6 @@ local function retry_after_of(headers)
 end
 
 --- Makes the error of an answer with a status of failure.
----@return purser.Error
 function M.of_status(row, profile, status, body, headers)
   local code, message = code_and_message(body)
   local err
@@ -218,7 +217,6 @@ function M.undecodable(row, status, message, offset)
 end
 
 --- Makes the error of a transport's response that is no HTTP answer: something was sent.
----@return purser.Error
 function M.no_answer(row)
   return errors.new {
     kind = "transport", outcome = "unknown", operation = row.full_name, phase = "receive",

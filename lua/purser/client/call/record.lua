@@ -82,8 +82,6 @@ function M.take(result, value, answer)
 end
 
 --- Tells whether any part of a decoded answer may prove a record of this row.
----@param row table
----@param value table
 function M.shows(row, value)
   local name, data = row.result.required_member, value.data or {}
   for _, record in ipairs { value, value[1] or {}, data, data[1] or {} } do

@@ -17,7 +17,6 @@ local defaults = { attempts = 3, base_ms = 250, max_ms = 8000, deadline_ms = 300
 local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms = { 1 } }
 
 --- Returns the policy of options; false: one attempt. Nil, a message and what to do for senseless options.
----@param options purser.RetryOptions|false|nil
 function M.policy(options)
   if options == false then return { attempts = 1 } end
   local message, _, hint = option_schema.check(options or {}, rules, "retry option")

@@ -16,7 +16,6 @@ end
 
 M.rows = { ping = row_of("ping", "ping_path"), server_time = row_of("server_time", "time_path") }
 
----@param self purser.State
 function M.request(self, row, opts)
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],

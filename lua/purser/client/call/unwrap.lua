@@ -28,9 +28,6 @@ function M.beside(answer)
 end
 
 --- Returns an answer's counts of the whole list, of any type: of records, of pages, and of either by source.
----@param row table
----@param answer table
----@return any records, any pages, any either
 function M.counts(row, answer)
   local beside, of = row.result.list and M.beside(answer) or answer, {}
   for name, what in pairs(row.result.counts or {}) do of[what] = beside[name] end
@@ -38,8 +35,6 @@ function M.counts(row, answer)
 end
 
 --- Tells whether one record came in place of a list: more may exist.
----@param list table
----@return boolean
 function M.is_lone(list)
   return notes[list] ~= nil and notes[list].is_lone == true
 end

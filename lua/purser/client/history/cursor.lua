@@ -112,9 +112,6 @@ function Tail:text()
 end
 
 --- Returns a cursor's time and hashes; or nil and a message.
----@param text any
----@param operation string
----@return integer|nil time, table<string, integer>|string known
 function M.read(text, operation)
   if type(text) ~= "string" then return nil, "is not a string; give what walk:cursor() returned" end
   local name, time, list = text:match("^purser1;([%w_%.]+);(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x,]*)$")

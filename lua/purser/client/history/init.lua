@@ -263,11 +263,6 @@ function M.strict(run, row, params, first, last, time)
 end
 
 --- Makes a walk by the operation's full name.
----@param client purser.Client
----@param name string
----@param params table|nil
----@param opts table|nil
----@return purser.Walk
 function M.each(client, name, params, opts)
   local row = operations.by_name[name]
   if row and row.paging then return M.walk(client, row, params, opts) end

@@ -63,15 +63,12 @@ local function open(source, answer, size)
   return form.page and answer.data or form.rows and answer.rows or answer, total or either, page_count, either ~= nil
 end
 
----@param source purser.history.source
----@param message string
 function M.failed(source, message)
   return errors.new { kind = "workflow", outcome = "unknown", operation = source.row.full_name, phase = "history",
     message = message }
 end
 
 --- Makes the error of a senseless answer: no proof of a missing record.
----@param source purser.history.source
 function M.senseless(source)
   return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")
 end

@@ -245,8 +245,6 @@ local function read_answer(source, first, last)
 end
 
 --- Returns all records of a list without windows, each id once, in the service's order; or nil and an error.
----@param source purser.history.source
----@return table[]|nil records, purser.Error|nil err
 function M.list(source, first, last)
   local read = source.paging.page and M.read or read_answer
   local records, state, total = read(source, first, last, math.huge)

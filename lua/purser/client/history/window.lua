@@ -37,9 +37,6 @@ end
 
 --- Returns the earliest time of a history at `now`; nil without a documented limit. A documented midnight is the latest
 --- of all zones.
----@param window table|nil
----@param now integer
----@return integer|nil
 function M.earliest(window, now)
   if not window then return nil end
   if window.retention_months then return math.floor(months_before(now, window.retention_months)) end
@@ -47,9 +44,6 @@ function M.earliest(window, now)
 end
 
 --- Returns the default beginning of a walk; nil without a limit. A month may have 30 days for the service.
----@param window table|nil
----@param now integer
----@return integer|nil
 function M.default(window, now)
   local days = window and (window.retention_days or window.retention_months and window.retention_months * 30)
   return days and now - days * DAY + MARGIN_MS

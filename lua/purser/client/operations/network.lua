@@ -25,9 +25,6 @@ end
 
 --- Returns a coin's network by short id (`netWork`), long name (`network`) or common name ("trc20", "ERC-20"); without
 --- a name the only one. Nil and a message for none, or several.
----@param coin table
----@param name string|nil
----@return table|nil network, string|nil message
 function M.find(coin, name)
   local networks = coin.networkList or {}
   if name == nil then
@@ -98,8 +95,6 @@ local function known_form(network)
 end
 
 --- Returns a network's value by any common name; nil for an unknown part, or parts of two networks ("Optimism(ETH)").
----@param name string
----@return string|nil
 function M.value(name)
   local parts = M.names_of({ network = name })[3]
   local one, other = value_of[parts[1]], value_of[parts[2]]
@@ -127,9 +122,6 @@ local function part_of(form, address)
 end
 
 --- Tells the shape of a form, such as "evm", without the checksum.
----@param form string
----@param address string
----@return boolean
 function M.has_form(form, address) return part_of(forms[form], address) ~= nil end
 
 -- Networks whose addresses nobody else has.
@@ -184,9 +176,6 @@ local function differs(name, sent, value)
 end
 
 --- Returns why an answer's coin is not the requested one, or nil. The live service shows USDT-TRX for USDT on Tron.
----@param asked string
----@param shown any
----@return string|nil
 function M.other_coin(asked, shown)
   if is_blank(shown) or tostring(shown):upper():match "^[^-]*" == asked:upper():match "^[^-]*" then return nil end
   return differs("coin", asked, shown)

@@ -85,8 +85,6 @@ local function changed(requested)
 end
 
 --- Returns the complete profile of a name or table.
----@param requested string|table|nil
----@return table|nil profile, string|nil message, string|nil hint
 function M.resolve(requested)
   if requested == nil or requested == "default" then return profiles.default end
   if type(requested) ~= "string" then return changed(requested) end

@@ -9,7 +9,6 @@ local PROBE = "local a, b = 1, 2.5 for i = a, 3 do b = b .. i end return functio
 
 --- Returns the probe's dump, and the archive's name for Luas with such a head and length: several Luas may share a
 --- folder.
----@return string dump, string name
 function M.probe()
   local dump = string.dump((rawget(_G, "loadstring") or load)(PROBE, "=probe"))
   local version, format = dump:byte(5, 6)

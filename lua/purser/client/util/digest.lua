@@ -8,8 +8,6 @@ local M = {}
 local hasher
 
 --- Returns a text's digest, 64 hex digits: an HMAC with a known key is a plain digest.
----@param text string
----@return string
 function M.of(text)
   hasher = hasher or assert(core.signer("hmac-sha256", "purser"))
   return hasher:sign(text)
@@ -26,8 +24,6 @@ function M.id(kind, ...)
 end
 
 --- Names an unnamed account, without a part of the key.
----@param api_key string
----@return string
 function M.account_of(api_key)
   return M.of("account " .. api_key):sub(1, 16)
 end

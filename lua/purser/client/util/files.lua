@@ -76,8 +76,6 @@ end
 
 --- Returns why no file can take a name, or nil. Devices and links keep their names: a superuser's rename would replace
 --- /dev/full.
----@param path string
----@return string|nil reason
 function M.name_problem(path)
   if path == "" then return "its name is empty" end
   local _, _, _, kind, _, is_link = core.file_mode(path)
@@ -105,8 +103,6 @@ local function write_next_to(path, text, is_public)
 end
 
 --- Begins a file that replaces `path` in one step: write(text), commit() and discard().
----@param path string
----@return table|nil draft, string|nil reason
 function M.draft(path)
   local fresh, reason = write_next_to(path, "")
   if not fresh then return nil, reason end
@@ -132,7 +128,6 @@ function M.draft(path)
   return draft
 end
 
----@return true|nil ok, string|nil reason
 function M.can_replace(path)
   local fresh, reason = write_next_to(path, "")
   if not fresh then return nil, reason end
@@ -163,8 +158,6 @@ local function object_of(path, text)
 end
 
 --- Returns a file's JSON object. Else nil, a message, and whether the file is missing.
----@param path string
----@return table|nil object, string|nil message, boolean|nil is_missing
 function M.read_object(path)
   local text, problem, is_missing = M.read(path)
   if not text then return nil, problem, is_missing end
@@ -188,8 +181,6 @@ local function judge_rules(path, file) return (core.distrust(path, file, true)) 
 
 --- Returns the text of a file that this user or root owns and nobody else can change. Else nil, a message, and whether
 --- the file is missing.
----@param path string
----@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read_trusted(path) return M.read(path, judge_rules) end
 
 --- Returns the JSON object of a text that keeps all members. Else nil and a message.
@@ -206,8 +197,6 @@ function M.rules_of(path, text)
 end
 
 --- Returns the JSON object of a trusted file; or nil and a message.
----@param path string
----@return table|nil object, string|nil message
 function M.read_rules(path)
   local text, problem = M.read_trusted(path)
   if not text then return nil, problem end

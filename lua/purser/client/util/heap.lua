@@ -20,8 +20,6 @@ function M.push(heap, entry)
 end
 
 --- Returns the next entry, removed; nil from an empty heap.
----@param heap table[]
----@return table|nil
 function M.pop(heap)
   local top, size = heap[1], #heap - 1
   local entry, i = heap[size + 1], 1

@@ -87,8 +87,6 @@ function read(text, at, depth)
 end
 
 --- Returns the tree of a JSON text, or nil.
----@param text string
----@return table|nil
 function M.read(text)
   local node, at = read(text, skip(text, 1), 0)
   if node and skip(text, at) > #text then return node end
@@ -110,8 +108,6 @@ local function write(out, node)
 end
 
 --- Returns the JSON text of a tree, without blanks.
----@param node table
----@return string
 function M.write(node)
   local out = {}
   write(out, node)
@@ -119,8 +115,6 @@ function M.write(node)
 end
 
 --- Returns a tree as Lua values; each list gets the metatable `list`, so that an empty list is no empty object.
----@param node table
----@param list table
 function M.value(node, list)
   if node.type == "number" then return tonumber(node.text) end
   if node.raw then return node.type == "string" and node.text or node.text == "true" end

@@ -6,8 +6,6 @@ local core = require "purser.core"
 local M = {}
 
 --- Tells if a host of a URL is this machine. Of names only `localhost` is: a resolver decides the rest.
----@param host string
----@return boolean
 function M.is(host)
   local family, is_own = core.ip_family(host:match "^%[(.*)%]$" or host)
   return host == "localhost" or family ~= nil and is_own and (family == 6 or host:sub(1, 1) ~= "[")

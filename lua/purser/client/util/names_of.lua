@@ -2,8 +2,6 @@
 -- Orders the keys of tables.
 
 --- Returns the keys of maps, each once, in the order of their texts.
----@param ... table
----@return string[]
 return function(...)
   local names, seen = {}, {}
   for _, map in ipairs { ... } do

@@ -26,8 +26,6 @@ M.TEXTS = { is_list = true, says = 'a list such as { "A", "B" }' }
 M.NAME = { says = "a text of 1 to 200 characters, all of which can be seen" }
 
 --- Tells a list without holes and further members, which would be read in part or as empty.
----@param value table
----@return boolean
 function M.is_list(value)
   local count, last = 0, 0
   for _ in pairs(value) do count = count + 1 end
@@ -101,7 +99,6 @@ local function message_of(name, value, rules, label)
 end
 
 --- Returns every fault of options, in the order of names: { message, name, hint } each.
----@return table[]
 function M.all(given, rules, label)
   if type(given) ~= "table" then
     return { { ("%ss are given as a %s"):format(label, type(given)), nil, "give a table" } }
@@ -130,7 +127,6 @@ function M.check(given, rules, label)
 end
 
 --- Returns fault and cure as one text, for a caller that raises; or nil.
----@return string|nil
 function M.text(given, rules, label)
   local message, _, hint = M.check(given, rules, label)
   return message and hint and message .. "; " .. hint or message

@@ -11,8 +11,6 @@ local states = setmetatable({}, { __mode = "k" })
 M.states = states
 
 --- Returns the inner state of a client or group; nil for any further value.
----@param held any
----@return table|nil
 function M.state_of(held)
   return held ~= nil and states[held] or nil
 end

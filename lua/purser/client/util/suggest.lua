@@ -57,17 +57,12 @@ function M.find(unknown, names, max_distance)
   return (not best or best_distance > NEAR) and longer(unknown, names) or best
 end
 
----@param unknown string
----@param names string[]
----@return string
 function M.hint(unknown, names)
   local name = M.find(unknown, names)
   return name and (' (did you mean "%s"?)'):format(name) or ""
 end
 
 --- Returns the hint for a word that is no key of maps.
----@param unknown any
----@return string
 function M.among(unknown, ...)
   return M.hint(tostring(unknown), names_of(...))
 end

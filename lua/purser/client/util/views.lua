@@ -57,8 +57,6 @@ local function view_type_of(class)
 end
 
 --- Returns a stand-in for an object: it has the methods, and reads texts, numbers and booleans.
----@param object table
----@return table
 function M.view(object)
   local class = getmetatable(object)
   view_types[class] = view_types[class] or view_type_of(class)
@@ -75,8 +73,6 @@ end
 
 --- Returns a read-only view of a table and nested tables. Lua 5.1 and LuaJIT read members; `pairs` and `#` need Lua
 --- 5.2.
----@param value table
----@return table
 function M.frozen(value)
   local inside = {}
   for name, member in pairs(value) do inside[name] = type(member) == "table" and M.frozen(member) or member end

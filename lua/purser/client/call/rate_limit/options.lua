@@ -34,7 +34,6 @@ local MARGIN = 0.024 -- of a window: how much later than planned a call may reac
 local taken = { queue = true, clock = true, lock = true, version = true }
 
 --- Returns a fault and what to do, or nil.
----@return string|nil problem, string|nil hint
 function M.check(options)
   local problem, _, hint = option_schema.check(options, M.rules, "rate_limit option")
   if problem then return problem, hint end
@@ -67,7 +66,6 @@ local function merged(options, profile)
 end
 
 --- Returns the pools by name: { name, capacity, window_ms, span, scope, counts }; or nil, a fault and what to do.
----@return table[]|nil pools, string|nil problem, string|nil hint
 function M.pools(options, profile)
   local list, by_name = {}, merged(options, profile)
   for i, name in ipairs(names_of(by_name)) do

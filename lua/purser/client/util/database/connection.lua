@@ -166,8 +166,6 @@ end
 
 --- Locks a file, which is made if missing, until this process ends. Returns an unlocking function; false for a locked
 --- file; or nil and a message.
----@param path string
----@return (fun())|false|nil unlock, string|nil message
 function M.lock_file(path)
   local driver, message = load_driver(sqlite)
   if not driver then return nil, message end
