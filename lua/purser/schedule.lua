@@ -72,12 +72,6 @@ end
 -- Kept words of coroutine.status: there may be no memory to make them.
 local states = { suspended = "suspended", dead = "dead" }
 
--- Keeps a task's error for a next step, without memory.
-local function keep_error(task)
-  if last_unjoined then last_unjoined.next_unjoined = task else first_unjoined = task end
-  last_unjoined = task
-end
-
 local function finish(task, ok, ...)
   if coroutine.status(task.co) ~= states.dead then
     if ... == PROBE then M.wake(task) end
@@ -86,7 +80,10 @@ local function finish(task, ok, ...)
   local results, n = task.results, select("#", ...)
   if not ok then
     task.problem, task.failed, n = ..., true, 0
-    if not task.joined then keep_error(task) end
+    if not task.joined then -- a next step raises the error, without memory
+      if last_unjoined then last_unjoined.next_unjoined = task else first_unjoined = task end
+      last_unjoined = task
+    end
   elseif n > 2 then
     task.results = pack(...)
   else

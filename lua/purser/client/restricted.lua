@@ -122,15 +122,12 @@ local function walk_of(self, row)
   end
 end
 
-local function read_only()
-  error("a restricted client cannot be changed", 2)
-end
-
 -- Returns a table of these members; `other(name)` answers any other name.
 local function sealed(members, other, shown_as)
   return setmetatable({}, {
     __index = function(_, name) return members[name] or other and type(name) == "string" and other(name) or nil end,
-    __newindex = read_only, __metatable = NAME, __tostring = function() return shown_as end,
+    __newindex = function() error("a restricted client cannot be changed", 2) end,
+    __metatable = NAME, __tostring = function() return shown_as end,
   })
 end
 

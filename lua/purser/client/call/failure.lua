@@ -103,32 +103,23 @@ local NO_ERROR = " (this code means success, and the HTTP status does not, so th
 
 local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
 
--- Tells a code that a gateway made of the HTTP status. A pause is a rejection by anybody.
-local function is_gateway_code(status, code)
-  return code == tostring(status) and not is_pause(status) and not codes.get(code)
-end
-
 -- Returns the outcome that a code proves, and the reason where the outcome is not the code's own.
 local function outcome_of(row, profile, status, code, body)
   if profile.unknown_codes[code] then return "unknown", "" end
   if shows_record(row, body) then return "unknown", WITH_RESULT end
   if status >= 200 and status <= 299 then return "rejected", "" end
   if status < 400 or status > 499 or status == 408 then return "unknown", "" end
-  if row.effect ~= "read" and is_gateway_code(status, code) then return "unknown", NOT_ITS_CODE end
-  if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
-  return "rejected", ""
-end
-
--- Tells whether a body without a code claims success.
-local function claims_success(row, body)
-  return shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true' ~= nil
+  if row.effect == "read" then return "rejected", "" end
+  if code == tostring(status) and not is_pause(status) and not codes.get(code) then return "unknown", NOT_ITS_CODE end
+  return profile.success_codes[code] and "unknown" or "rejected", profile.success_codes[code] and NO_ERROR or ""
 end
 
 -- Returns the outcome that a proxy's or firewall's answer proves.
 local function outcome_without_code(row, status, body)
   if status < 400 or status > 499 or status == 408 then return "unknown" end
   if row.effect == "read" then return "rejected" end
-  return is_pause(status) and not claims_success(row, body) and "rejected" or "unknown"
+  local claims_success = shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true'
+  return is_pause(status) and not claims_success and "rejected" or "unknown"
 end
 
 local PARAMETER_WRONG = "33333"

@@ -111,16 +111,15 @@ function M.build(self, row, layout, values, opts)
   }
 end
 
-local function clear_info(info)
-  info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
-  info.repeated = nil
-end
-
 -- Returns an error, or nil.
 local function check_options(self, row, opts)
   local err = call_options.check(opts, self.profile)
   if err then err.operation = row.full_name end
-  if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
+  local info = type(opts) == "table" and opts.info
+  if type(info) == "table" then
+    info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
+    info.repeated = nil
+  end
   return err
 end
 

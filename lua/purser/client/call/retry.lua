@@ -26,11 +26,6 @@ function M.policy(options)
   return policy
 end
 
--- Returns a pause from half of `ms` to `ms`: many clients do not come back together.
-local function jitter(ms)
-  return math.floor(ms / 2 + (core.random_integer(1000) / 1000) * ms / 2)
-end
-
 --- Returns the milliseconds before the next attempt; nil for no further attempt.
 ---@param policy table|false from policy(); false: that of no options
 ---@param attempt integer    how many attempts have been made
@@ -39,7 +34,8 @@ end
 function M.pause(policy, attempt, elapsed_ms, err)
   policy = policy or defaults
   if attempt >= policy.attempts or not err.retryable or err.kind == "decode" then return nil end
-  local pause = jitter(math.min(policy.max_ms, policy.base_ms * 2 ^ (attempt - 1)))
+  local pause = math.min(policy.max_ms, policy.base_ms * 2 ^ (attempt - 1))
+  pause = math.floor(pause / 2 + core.random_integer(1000) / 1000 * pause / 2) -- many clients do not come back together
   if err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
   if elapsed_ms + pause > policy.deadline_ms then return nil end
   return pause

@@ -90,12 +90,6 @@ local function divide(self, window, found)
   end
 end
 
--- Notes a delivered window. Late records come within `late_arrival_ms`: the cursor stays before that.
-local function mark_complete(self, window)
-  if self.through <= self.complete_to then self.complete_to = window.read_at - self.late_arrival_ms end
-  self.through = window.last
-end
-
 -- Returns true before the end; nil at the end; nil and an error.
 local function read_on(self)
   local window = take_window(self)
@@ -110,7 +104,13 @@ local function read_on(self)
     return nil, err
   end
   learn_width(self, window, found)
-  if found.records then mark_complete(self, window) else divide(self, window, found) end
+  if not found.records then
+    divide(self, window, found)
+    return true
+  end
+  -- late records come within `late_arrival_ms`: the cursor stays before that
+  if self.through <= self.complete_to then self.complete_to = window.read_at - self.late_arrival_ms end
+  self.through = window.last
   return true
 end
 

@@ -97,11 +97,6 @@ local function number(source, value)
   source.incomplete = source.strict and "a count beside the list is no number" or nil
 end
 
--- Tells an answer that was not cut: the service has shown more records at once.
-local function is_short(source, count, size)
-  return count < size and (count < M.FEWEST_SHOWN or count < (source.shown or 0))
-end
-
 --- Asks for a page. Returns records, the service's total and number of pages, whether the answer is too short to be
 --- cut, and whether the total may count pages; or nil and an error.
 ---@param source purser.history.source
@@ -120,8 +115,9 @@ function M.ask(source, first, last, page, size)
   local claims_more = source.strict and #records == 0 and (page or 1) == 1 and total ~= nil and total ~= 0
   local senseless = claims_more and M.senseless(source) or senseless_among(source, records)
   if senseless then return nil, senseless end
-  local short = is_short(source, #records, size)
-  source.shown = math.max(source.shown or 0, #records)
+  local shown = source.shown or 0
+  source.shown = math.max(shown, #records)
+  local short = #records < size and (#records < M.FEWEST_SHOWN or #records < shown) -- the service has shown more at once
   return records, number(source, total), number(source, page_count), short, either
 end
 

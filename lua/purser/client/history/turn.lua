@@ -167,16 +167,12 @@ local function learn_size(turn, count)
   end
 end
 
--- Tells the rejection of a page after the last.
-local function is_rejection(err)
-  return err.outcome == "rejected" and err.kind ~= "throttled"
-end
-
 -- Returns the state at the end ("stuck" with an error), nil before the end, or nil and an error.
 local function turn_page(turn, first, last, max_pages)
   turn.page = turn.page + 1
   local list, total, page_count, short, either = pages.ask(turn.source, first, last, turn.page, turn.size)
-  if not list and turn.reached and is_rejection(total) then return "unproven" end
+  -- some services reject a page after the last
+  if not list and turn.reached and total.outcome == "rejected" and total.kind ~= "throttled" then return "unproven" end
   if not list then return nil, total end
   total, turn.either = total_of(turn, list, total), either
   if has_moved(turn, total) then return "moved" end
