@@ -120,8 +120,7 @@ registered.approvals = { option = "policy", gate = approved }
 
 local groups = { wallet = true, sub_account = true, broker = true, live = true }
 
--- Raises for a client's group, or a name that is nearly a member's. Any other name is nil: `if purser.something then`
--- works.
+-- Raises for a client's group, or nearly a member's name. Any other name is nil: `if purser.something then` works.
 local function refuse(name)
   if type(name) ~= "string" or name:find "^_" then return end
   if groups[name] then error(('purser has no "%s": a client has it, as client.%s'):format(name, name), 3) end

@@ -170,8 +170,7 @@ local function expect(kind, value, name)
   error(("purser.%s: the argument is a %s; give a %s"):format(name, type(value), kind), 3)
 end
 
---- Starts `fn(...)` as a task, which first runs at the next turn. `join` raises its error, or, without a join, the
--- loop's turn.
+--- Starts `fn(...)` as a task, which first runs at the next turn. `join` raises its error, or else the loop's turn.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return purser.task
@@ -248,7 +247,7 @@ function M.watch(transport, change)
 end
 
 --- Does what needs no waiting. Returns how many tasks are unfinished. After a budget of microseconds no further task is
--- woken; transports have half of it, and a long answer is decoded in parts. Raises an error of an unjoined task, one a
+-- woken; transports have half of it, and a long answer is decoded in parts. Raises an unjoined task's error, one a
 -- step.
 ---@param budget_us? integer
 ---@return integer
@@ -367,8 +366,7 @@ function M.run(fn, ...)
   return M.join(M.spawn(fn, ...))
 end
 
---- Runs functions side by side. `results[i]` is the i-th one's first value, `errors[i]` the second. Raises an error
--- when all have ended.
+--- Runs functions side by side. `results[i]` is the i-th one's first value, `errors[i]` the second. Raises at the end.
 ---@param list function[]
 ---@return any[] results
 ---@return any[] errors

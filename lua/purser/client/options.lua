@@ -71,8 +71,7 @@ local function problem_of(proxy)
   end
 end
 
---- Checks a proxy's form, and that the proxy cannot read requests. Returns nil, or a message, the option and what to
---- do.
+--- Checks a proxy's form, and that it cannot read requests. Returns nil, or a message, the option and what to do.
 ---@param url string
 ---@param options table  proxy, allow_insecure
 function M.check_proxy(url, options)

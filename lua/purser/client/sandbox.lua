@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The environment of a script that is not trusted: a restricted client, and copies of Lua's functions that reach
---- nothing of the host.
+--- The environment of a script that is not trusted: a restricted client, and copies of harmless functions of Lua.
 --
 --     local limited = assert(purser.restricted(client, { "wallet.deposit_history" }))
 --     local environment = assert(purser.sandbox(limited, { print = print, since = client:now() - 3600000 }))

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The methods of a client beside its operations, loaded with the first: `of_states` of the inner state, `of_clients` of
--- clients.
+-- The methods of a client beside its operations: `of_states` of the inner state, `of_clients` of clients.
 
 local build = require "purser.client.build"
 local errors = require "purser.client.call.errors"
@@ -122,8 +121,7 @@ function State:prepare(name, params, opts)
   return request_for(self, "prepare", name, params, opts)
 end
 
---- Checks a call, and builds its request with `...` for the API key and the signature. Nothing is sent, recorded or
---- asked of a journal.
+--- Checks a call, and builds its request with `...` for API key and signature. Nothing is sent, recorded or asked.
 ---@param name string  full name of the operation
 ---@param params table|nil
 ---@param opts purser.CallOptions|nil
@@ -292,8 +290,7 @@ for name, method in pairs(State) do
   end
 end
 
--- Returns a hint for a near name, or an operation's place; nil for any other name, so that `if client.something then`
--- works.
+-- Returns a hint for a near name, or an operation's place; nil else: `if client.something then` works.
 local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Makes decoders of answers from the rows' shapes: the members that an answer may have, in any envelope, and their
--- types.
+-- Makes decoders of answers from the rows' shapes: the members of an answer in any envelope, and their types.
 
 local core = require "purser.core"
 local shapes = require "purser.client.operations.shapes"

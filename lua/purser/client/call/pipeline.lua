@@ -3,8 +3,7 @@
 --
 --   check -> build -> sign -> send -> decode
 --
--- `self` is a client's inner state. Modules beyond a first read load at the first use: a short script waits for
--- modules.
+-- `self` is a client's inner state. Modules beyond a first read load at the first use: a short script waits for them.
 
 local call_options = require "purser.client.call.call_options"
 local core = require "purser.core"
@@ -71,8 +70,7 @@ function M.use_credentials(self, api_key, secret_key)
   }
 end
 
---- Asks the credentials function and makes a signer: a secret may change under an equal key. A client that the function
---- closed gets no signer.
+--- Asks the credentials function and makes a signer, but none for a client that the function closed.
 function M.refresh_credentials(self)
   local ok, api_key, secret_key = pcall(self._credentials)
   if self._closed then return end

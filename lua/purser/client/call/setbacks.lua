@@ -99,8 +99,7 @@ local function correct_clock(self, run, err)
   return false
 end
 
--- Corrects the clock once for a burst of calls: one asks, the others wait. A request from before the last correction
--- tells nothing.
+-- Corrects the clock once for a burst of calls: one asks, the others wait. An earlier request tells nothing.
 local function correct_clock_once(self, run, err, request)
   local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
@@ -112,8 +111,7 @@ local function correct_clock_once(self, run, err, request)
   return corrected
 end
 
---- Learns a pause, or a wrong clock once a call, from a failure; `run` asks for the time. Returns whether the clock was
---- corrected.
+--- Learns a pause, or a wrong clock once a call; `run` asks for the time. Returns whether the clock was corrected.
 function M.learn(self, run, err, request, corrected)
   if self._rate_limit then
     local ms = self._rate_limit:learn(err, self._api_key)

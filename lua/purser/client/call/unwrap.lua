@@ -18,8 +18,7 @@ local function note(answer, word, value)
   notes[answer][word] = value
 end
 
---- Returns the members beside an answer's records (totals, an error, a next cursor ...), and an HTTP status other than
---- 200.
+--- Returns the members beside an answer's records (totals, an error, a cursor ...), and an HTTP status other than 200.
 ---@param answer table  what a read operation returned
 ---@return table<string, any> members, integer|nil status
 function M.beside(answer)
@@ -86,8 +85,7 @@ end
 -- Members that may count records, known to the row or not.
 local TOTALS = { "totalCount", "total", "totalRecords" }
 
--- Returns why an answer without records is no empty list: the first page's total. A total of one page may be an empty
--- page.
+-- Returns why an answer without records is no empty list: the first page's total, of records or of several pages.
 local function contradiction(result, count, holder, page)
   for _, name in ipairs(count == 0 and page <= 1 and TOTALS or {}) do
     local total, least = tonumber(holder[name]), result.counts and result.counts[name] == "either" and 2 or 1

@@ -90,8 +90,7 @@ end
 
 local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
 
---- Returns a walk's first and last time, the earliest time of the history, and the records before the cursor; or nil
---- and an error.
+--- Returns a walk's first and last time, the earliest time, and the records before the cursor; or nil and an error.
 ---@param row table
 ---@param own table        of `take`
 ---@param now integer

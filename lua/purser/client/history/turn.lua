@@ -98,8 +98,7 @@ local function has_moved(turn, total)
   return not (turn.source.strict and total and turn.total and total > turn.total)
 end
 
--- Returns the list's total; nil where pages count their own records. A page after the first decides, if empty or with a
--- new record.
+-- Returns the list's total; nil where pages count their own records, as a page after the first decides.
 local function total_of(turn, list, total)
   turn.own_counts = turn.own_counts ~= false and total == #list
   if turn.page == 1 or not turn.own_counts then return total end

@@ -35,8 +35,7 @@ local function months_before(ms, count)
   return utc.days(year, month, day) * DAY + ms % DAY
 end
 
---- Returns the earliest time of a history at `now`; nil without a documented limit. A documented midnight is the latest
---- of all zones.
+--- Returns the earliest time of a history at `now`, by the latest midnight of all zones; nil without a limit.
 function M.earliest(window, now)
   if not window then return nil end
   if window.retention_months then return math.floor(months_before(now, window.retention_months)) end
@@ -77,8 +76,7 @@ local function between(source, records, first, last)
   return found
 end
 
--- Tells an answer that may have been cut. Records of one time cannot be divided: a round number is the sign, as limits
--- are round.
+-- Tells an answer that may have been cut. For records of one time a round number is the sign, as limits are round.
 local function may_be_cut(source, records)
   local time = records[1] and records[1][source.time]
   return #records % 10 == 0 or #between(source, records, time, time) < #records
@@ -198,8 +196,7 @@ local function too_many(source, window, count, state)
   return nil, err
 end
 
--- Reads one millisecond alone, as neighbours may crowd the answer. Exclusive bounds make an empty answer: the earlier
--- answer counts.
+-- Reads one millisecond alone, as neighbours may crowd the answer. With exclusive bounds the earlier answer counts.
 local function ask_alone(source, time, records, state)
   local alone, state_alone = ask(source, time, time, math.huge)
   local shown = #between(source, records, time, time)

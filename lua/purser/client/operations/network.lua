@@ -157,8 +157,7 @@ end
 
 local function is_blank(value) return value == nil or value == "" or type(value) == "userdata" end
 
--- Tells if an answer's network is the requested one. Without the coin's list an unknown name shares a part with the
--- network's.
+-- Tells if an answer's network is the requested one; without the coin's list an unknown name shares a part with it.
 local function is_network(asked, shown, coin)
   local is_same = M.same(asked, shown, coin)
   if is_same ~= nil or coin then return is_same end

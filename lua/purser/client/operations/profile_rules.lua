@@ -37,8 +37,7 @@ end
 
 local function is_flag(name, value) return type(name) == "string" and type(value) == "boolean" end
 
--- The conventions that are tables: a member's type and an example. A list, or a number as code, would reject each
--- success.
+-- The conventions that are tables: a member's type and an example. A list, or a number as code, rejects each success.
 local tables = {
   hosts = { is_flag, 'by host, such as { ["api.mexc.com"] = true }' },
   success_codes = { is_flag, 'by code as text, such as { ["0"] = true, ["200"] = true }' },

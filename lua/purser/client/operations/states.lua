@@ -33,8 +33,7 @@ local function find(where, kind, status)
   return nil, ("%s: the %s state %s; %s"):format(where, kind, message, hint)
 end
 
---- Returns a state's name from its number, digits or name. Nil and a message for an unknown state: show the number
---- then.
+--- Returns a state's name from its number, digits or name; nil and a message for a state that is not known.
 ---@param kind purser.StateKind
 ---@param status integer|string
 ---@return string|nil name, string|nil message

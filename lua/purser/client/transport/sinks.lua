@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Receivers of events: a command of the shell, or a signed webhook. Either may get an event more than once, never
---- less.
+--- Receivers of events: a command of the shell, or a signed webhook. Either may get an event more than once.
 --
 --   command   gets the event on standard input; exit status 0 within ten seconds: it has the event
 --   webhook   gets the event by POST; 2xx within ten seconds: it has the event. `Purser-Signature` in the head is

@@ -1,14 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Finds an installation's archive of modules (tools/archive.lua) beside the sources; a Lua that cannot read it takes
--- the sources.
+-- Finds an installation's archive of modules (tools/archive.lua). A Lua that cannot read it takes the sources.
 
 local M = {}
 
 -- Its dump differs by version, format, size of numbers and compiler.
 local PROBE = "local a, b = 1, 2.5 for i = a, 3 do b = b .. i end return function(...) return a, ... end"
 
---- Returns the probe's dump, and the archive's name for Luas with such a head and length: several Luas may share a
---- folder.
+--- Returns the probe's dump, and the archive's name for Luas with such a dump: several Luas may share a folder.
 function M.probe()
   local dump = string.dump((rawget(_G, "loadstring") or load)(PROBE, "=probe"))
   local version, format = dump:byte(5, 6)

@@ -74,8 +74,7 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
---- Returns why no file can take a name, or nil. Devices and links keep their names: a superuser's rename would replace
---- /dev/full.
+--- Returns why no file can take a name, or nil. Devices and links keep their names: a rename would replace /dev/full.
 function M.name_problem(path)
   if path == "" then return "its name is empty" end
   local _, _, _, kind, _, is_link = core.file_mode(path)
@@ -179,8 +178,7 @@ end
 
 local function judge_rules(path, file) return (core.distrust(path, file, true)) end
 
---- Returns the text of a file that this user or root owns and nobody else can change. Else nil, a message, and whether
---- the file is missing.
+--- Returns the text of a file that this user or root alone can change. Else nil, a message, and whether it is missing.
 function M.read_trusted(path) return M.read(path, judge_rules) end
 
 --- Returns the JSON object of a text that keeps all members. Else nil and a message.

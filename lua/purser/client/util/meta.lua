@@ -1488,8 +1488,7 @@ function Client:check_value(name, parameter, value) end
 ---@return purser.Error|nil err
 function Client:prepare(name, params, opts) end
 
---- Checks a call, and builds its request with `...` for the API key and the signature. Nothing is sent, recorded or
---- asked of a journal.
+--- Checks a call, and builds its request with `...` for API key and signature. Nothing is sent, recorded or asked.
 ---@param name string  full name of the operation
 ---@param params? table
 ---@param opts? purser.CallOptions
@@ -1589,8 +1588,7 @@ local purser = {}
 ---@return any ...
 function purser.run(fn, ...) end
 
---- Starts `fn(...)` as a task, which first runs at the next turn. `join` raises its error, or, without a join, the
---- loop's turn.
+--- Starts `fn(...)` as a task, which first runs at the next turn. `join` raises its error, or else the loop's turn.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return purser.task
@@ -1601,8 +1599,7 @@ function purser.spawn(fn, ...) end
 ---@return any ...
 function purser.join(task) end
 
---- Runs functions side by side. `results[i]` is the i-th one's first value, `errors[i]` the second. Raises an error
---- when all have ended.
+--- Runs functions side by side. `results[i]` is the i-th one's first value, `errors[i]` the second. Raises at the end.
 ---@param list function[]
 ---@return any[] results
 ---@return any[] errors

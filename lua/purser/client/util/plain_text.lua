@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Makes others' texts (the service, a proxy, a depositor) harmless: a visible escape in place of what changes how a
---- text is shown.
+--- Makes others' texts (the service, a proxy, a depositor) harmless: escapes replace what changes how a text looks.
 --
 --     plain_text.clean("a\27[2J", 500)   -- a\x1B[2J
 --     plain_text.as_json('{"a":"\226\128\174"}') -- {"a":"\u202e"}, the same data

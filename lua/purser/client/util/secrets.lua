@@ -10,8 +10,7 @@ local core = require "purser.core"
 ---@class purser.modules.secrets
 local M = {}
 
---- Returns the secret key that is a file's only content. The file is this user's or root's, closed to all others, and
---- at most 64 KiB long.
+--- Returns a file's only content as a secret key: a file of this user or root, closed to others, at most 64 KiB long.
 ---@param path string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)

@@ -71,8 +71,7 @@ local function reject(_, name)
   error(('"%s" cannot be set: this table is read-only; make a table of your own'):format(tostring(name)), 2)
 end
 
---- Returns a read-only view of a table and nested tables. Lua 5.1 and LuaJIT read members; `pairs` and `#` need Lua
---- 5.2.
+--- Returns a read-only view of a table and nested tables. On Lua 5.1 and LuaJIT `pairs` and `#` see nothing of it.
 function M.frozen(value)
   local inside = {}
   for name, member in pairs(value) do inside[name] = type(member) == "table" and M.frozen(member) or member end

@@ -16,8 +16,7 @@ local MAX_PAUSE_MS = 3 * 86400000 -- the longest ban of the service
 ---@class purser.RateLimit
 local RateLimit = {}
 
---- Blocks a pool for `ms`; -1 (the service named no pause): for a pause that grows with each block soon after the last.
---- Returns the time left.
+--- Blocks a pool for `ms`; -1 (no named pause): for longer with each block soon after the last. Returns the time left.
 ---@private
 function RateLimit.block_pool(kv, now, name, span, ms)
   local pool = sliding_log.read_pool(kv, name, span, now)
@@ -34,7 +33,7 @@ function RateLimit.block_pool(kv, now, name, span, ms)
   return head[BLOCKED] - now
 end
 
---- Returns what counts in a pool, the time of its block, the number and cost of its tickets, and the time of all pools'
+--- Returns what counts in a pool, the time of its block, number and cost of its tickets, and the time of all pools'
 --- hold.
 ---@private
 function RateLimit.use_of(kv, now, name, span)

@@ -4,9 +4,8 @@
 -- A call takes its weight from each pool of the profile before its sending. sliding_log.lua says when a call may go;
 -- the caller waits as its transport does, and asks again. The counts stand in documents of a store, an object with
 --
---   transact(names, fn, patience_ms)  calls fn(kv, now, run) alone, keeps the puts, and returns the results of fn; or
---   nil
---                                     and a message after patience_ms at the latest
+--   transact(names, fn, patience_ms)  calls fn(kv, now, run) alone, keeps the puts, and returns the results of fn;
+--                                     or nil and a message after patience_ms at the latest
 --   close()
 --
 -- kv gets and puts these documents (lists of lists of words), `now` is the store's time, `run` a word (no number) that

@@ -21,7 +21,7 @@ local M = {}
 
 local STEPS = 128
 
--- A pool: head, sent (a step's end and sum, in turn), the sum before the step of now, and tickets from FIRST on
+-- A pool: head, sent (a step's end and sum, in turn), the sum before the step of now, tickets from FIRST on
 -- (waiting.lua).
 local HEAD, SENT, BEFORE, FIRST = 1, 2, 3, 4
 local NONE = {} -- where the whole rule decides
@@ -92,8 +92,7 @@ function M.put_pool(kv, name, pool, now)
   kv.put(name, pool, keep_ms)
 end
 
--- Returns the queue's head, and the document if changed: a store that may have lost something holds every pool for the
--- longest window.
+-- Returns the queue's head, and the document if changed. A store that may have lost something holds every pool.
 local function read_queue(kv, takes, now, run)
   local document = kv.get(M.QUEUE)
   local is_new = not document

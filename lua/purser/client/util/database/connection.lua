@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A connection through LuaDBI: statements prepared once, results read to the end, locked files, lost connections,
--- forks.
+-- A connection through LuaDBI: statements prepared once, results read to the end, locked files, forks.
 
 local core = require "purser.core"
 local postgresql = require "purser.client.util.database.postgresql"
@@ -134,8 +133,7 @@ local function rest(sleep)
   core.sleep_ms(5)
 end
 
---- Repeats an action on a locked file for `lock_timeout_ms` with the host's `sleep`: SQLite's own wait stops the
---- thread.
+--- Repeats an action on a locked file for `lock_timeout_ms` by the host's `sleep`: SQLite's wait stops the thread.
 function M.patiently(self, act, ...)
   local rows, affected = act(self, ...)
   if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end

@@ -65,8 +65,7 @@ local function quoted(value)
   return "'" .. tostring(value):gsub("[\\']", "\\%0") .. "'"
 end
 
---- Notices a lost host within half a minute; the system's default is a quarter of an hour, or never. (s; the last in
---- ms)
+--- Notices a lost host within half a minute; the system's default is a quarter of an hour. (s; the last in ms)
 M.PATIENCE = "connect_timeout='10' keepalives_idle='10' keepalives_interval='5' keepalives_count='4' "
   .. "tcp_user_timeout='30000'"
 

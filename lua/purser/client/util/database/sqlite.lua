@@ -28,8 +28,7 @@ local function trust_error(path)
   end
 end
 
--- Returns why SQLite could not open a file, asked beforehand: SQLite says less, and LuaDBI's driver leaks a connection
--- that did not open.
+-- Returns why SQLite could not open a file: SQLite says less, and LuaDBI's driver leaks a connection that did not open.
 local function error_of(path)
   if path == "" or path:find("\0", 1, true) or path:find "^file:" then
     return "the path must name a file: no URI, no empty text, no zero byte"
