@@ -117,7 +117,7 @@ function M.ask(source, first, last, page, size)
   if senseless then return nil, senseless end
   local shown = source.shown or 0
   source.shown = math.max(shown, #records)
-  local short = #records < size and (#records < M.FEWEST_SHOWN or #records < shown) -- the service has shown more at once
+  local short = #records < size and (#records < M.FEWEST_SHOWN or #records < shown)
   return records, number(source, total), number(source, page_count), short, either
 end
 
