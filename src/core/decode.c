@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* It comes close to the cost of the tables alone (docs/contributing/core.md has the figures):
- *   - No member name is hashed as long as members come in the order of the previous record: the bytes `"name":` are
- *     compared with those of the key that followed last time, in two 8-byte words. One miss is forgiven (an optional
- *     member left out) by trying the key after it; only then is the name scanned and looked up.
- *   - Undeclared names are learned and are predicted like declared ones from the second record on.
- *   - A field's type selects the reader; a string is one vector comparison for each 16 bytes, which finds the closing
- *     quote, escapes, control characters and UTF-8 at once.
- *   - Scalars go to the sink in batches, so that a record's table is made at its exact size. A list outside any list is
- *     made for (bytes left) / (bytes of its first element) elements; one inside a list for as many as the last had. */
+/* Comes close to the cost of the tables alone (docs/contributing/core.md has the figures):
+ *   - No name is hashed while members come in the order of the previous record: the bytes `"name":` are compared with
+ * the expected key's in two 8-byte words, after one miss (an optional member left out) with the next key's.
+ *   - Undeclared names are learned, and predicted from the second record on.
+ *   - A field's type selects the reader; one vector comparison for 16 bytes of a string finds the closing quote,
+ * escapes, control characters and UTF-8.
+ *   - A list outside any list is made for (bytes left) / (bytes of its first element) elements; a list inside a list
+ * for as many as the last had. */
 #include "decode.h"
 
 #include <string.h>

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder's walk: reads a JSON document by a plan (shape.h) and hands what it finds to a sink.
+/* The decoder's walk: reads a JSON document by a plan (shape.h) and hands the parts to a sink.
  *
- * The sink is few calls and wide ones. Scalars are collected in a batch, and a record that holds nothing but scalars,
- * which is nearly every record, reaches the sink as three calls: open (with the exact number of members), fields (all
- * of them at once), close. Collecting first is what makes the exact table size known before the table is made, lets
- * an `address:memo` be split with all members in view, and leaves one indirect call a record where one a field would
- * cost. Containers inside a record or list flush the batch and nest.
+ * Scalars are collected in a batch: a record of scalars, as nearly every record, reaches the sink as three calls: open
+ * (with the number of members), fields (all at once), close. So a table is made at its exact size, and an
+ * `address:memo` is split with all members in view. Containers inside a record or list flush the batch and nest.
  *
- * The walk takes no memory at all and keeps its state on the C stack, so a sink may leave by longjmp at any call (a
- * Lua error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH, and what a document makes of
- * memory by the ceilings below. Texts handed to the sink point into the document and live as long as it does. */
+ * The walk takes no memory and keeps its state on the C stack: a sink may leave by longjmp at any call (a Lua error),
+ * and the plan stays usable. PU_MAX_DEPTH bounds nesting, the ceilings below bound memory. Texts of the sink point into
+ * the document. */
 #ifndef PURSER_CORE_DECODE_H
 #define PURSER_CORE_DECODE_H
 
