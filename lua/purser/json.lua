@@ -5,7 +5,7 @@
 --     --> {"id":12,"amount":0.00000001,"tags":[]}
 --
 -- Strings must be UTF-8. Integers are exact; a float is rejected: send a string, or the text through `json.raw`. A
--- plain table with elements is a list, one with string keys an object in their order; both, or empty, is an error.
+-- plain table with elements is a list, with string keys an object in sorted order; both, or none, is an error.
 
 local plain_text = require "purser.client.util.plain_text"
 

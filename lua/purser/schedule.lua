@@ -45,7 +45,7 @@ function M.current()
   return co and tasks[co]
 end
 
---- Lets a task continue at the next turn; its wait may return two values. Takes no memory, so that no task is lost.
+--- Lets a task continue at the next turn; the wait returns two values at most. Takes no memory: no task is lost.
 ---@param task purser.task
 ---@param first any
 ---@param second any
@@ -63,13 +63,13 @@ local function take_ready()
   return task
 end
 
---- Suspends the running task. Returns what it is woken with.
+--- Suspends the running task. Returns the values of `wake`.
 ---@return any ...
 function M.suspend()
   return coroutine.yield()
 end
 
--- Kept words of coroutine.status: there may be no memory to make them.
+-- Keeps the words of coroutine.status: making them needs memory.
 local states = { suspended = "suspended", dead = "dead" }
 
 local function finish(task, ok, ...)
@@ -96,7 +96,7 @@ local function finish(task, ok, ...)
   for _, waiter in ipairs(task.waiters) do M.wake(waiter) end
 end
 
--- A tail call keeps depth, which takes memory, that of the task's turn.
+-- A tail call: depth beyond the task's turn would take memory.
 local function resume(task)
   local given = task.given
   local first, second = given[1], given[2]
@@ -109,7 +109,7 @@ local waits_in_pcall = _VERSION ~= "Lua 5.1" or rawget(_G, "jit") ~= nil
 local isyieldable = rawget(coroutine, "isyieldable")
 local outers = setmetatable({}, { __mode = "k" }) -- a coroutine of M.protect -> the one it stands for
 
--- Lua 5.1: tells if a function in C stands between here and the task's start, across which Lua 5.1 does not yield.
+-- Lua 5.1: tells if a function in C stands between the caller and the task's start; Lua 5.1 yields across none.
 local function is_inside_c(co, level)
   local getinfo = debug.getinfo
   while co do
@@ -202,7 +202,7 @@ function M.has_budget()
   return step_ends ~= nil and M.current() ~= nil and M.can_wait()
 end
 
---- Continues in the next step once this step's budget is used up.
+--- Continues in the next step once the budget is used up.
 function M.breathe()
   if not step_ends or core.monotonic_us() < step_ends then return end
   M.wake(M.current())
@@ -230,7 +230,7 @@ local function remove(list, value)
   end
 end
 
---- Counts a task that waits for a transport (+1), or one that waits no more (-1), which takes no memory.
+--- Counts a task that begins (+1) or ends (-1) to wait for a transport. The end takes no memory.
 ---@param transport table  has multi, step and timeout
 ---@param change 1|-1
 function M.watch(transport, change)
@@ -246,7 +246,7 @@ function M.watch(transport, change)
   transports[transport] = count > 0 and count or nil
 end
 
---- Does what needs no waiting. Returns how many tasks are unfinished. After a budget of microseconds no further task is
+--- Does all work without waiting. Returns how many tasks are unfinished. After a budget of microseconds no further task is
 -- woken; transports have half of it, and a long answer is decoded in parts. Raises an unjoined task's error, one a
 -- step.
 ---@param budget_us? integer
@@ -264,7 +264,7 @@ function M.step(budget_us)
       if task then M.wake(task) end
     end
   end
-  -- tasks that become ready by this belong to the next step, so that a step ends
+  -- tasks that become ready meanwhile belong to the next step: a step ends
   local last, task = ready_last, nil
   while ready_first and task ~= last do
     task = take_ready()
@@ -327,7 +327,7 @@ local function await(task)
   end
 end
 
---- Returns the results of a task at its end; raises its error.
+--- Waits for a task. Returns the results, or raises the error.
 ---@param task purser.task
 ---@return any ...
 function M.join(task)
@@ -357,7 +357,7 @@ function M.await_any(list, ms)
   for _, task in ipairs(list) do remove(task.waiters, current) end
 end
 
---- Runs `fn(...)` as a task and returns its results. Outside of a task the loop turns until then.
+--- Runs `fn(...)` as a task and returns the results. Outside of a task the loop turns meanwhile.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return any ...

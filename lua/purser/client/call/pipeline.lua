@@ -70,7 +70,7 @@ function M.use_credentials(self, api_key, secret_key)
   }
 end
 
---- Asks the credentials function and makes a signer, but none for a client that the function closed.
+--- Asks the credentials function and makes a signer: a secret may change under an equal key. None for a closed client.
 function M.refresh_credentials(self)
   local ok, api_key, secret_key = pcall(self._credentials)
   if self._closed then return end

@@ -334,7 +334,7 @@ meta.__close = methods.close
 ---@field wait (fun(call: table, ms: integer|nil, transport: table|nil))|nil  suspends the running coroutine of the host
 --- until `wake(call)`, or sooner; where there are `ms`, until they have passed at the latest; where there is
 --- `transport`, until one of its descriptors is ready at the latest, or for a short while where the host watches none
----@field wake (fun(call: table))|nil  with `wait`
+---@field wake (fun(call: table))|nil  with `wait`; the host may add members to `call`
 ---@field self_stepping boolean|nil  `wait` heeds `ms` and `transport`: the coroutines that wait step the transport.
 --- Default: false, the program steps
 
@@ -376,10 +376,6 @@ local function new_handle(options)
 end
 
 --- Makes the transport for many requests at once.
---
--- `wait(call)` suspends the running coroutine of the host until `wake(call)`, or sooner; the host may add members to
--- `call`. The host calls `step`; or, with `self_stepping`, the first waiting coroutine steps for all, and waits by
--- `wait(call, ms, transport)`.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message

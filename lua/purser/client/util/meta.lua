@@ -1582,7 +1582,7 @@ function Client:wait_for(options) end
 ---@class purser
 local purser = {}
 
---- Runs `fn(...)` as a task and returns its results. Outside of a task the loop turns until then.
+--- Runs `fn(...)` as a task and returns the results. Outside of a task the loop turns meanwhile.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return any ...
@@ -1594,7 +1594,7 @@ function purser.run(fn, ...) end
 ---@return purser.task
 function purser.spawn(fn, ...) end
 
---- Returns the results of a task at its end; raises its error.
+--- Waits for a task. Returns the results, or raises the error.
 ---@param task purser.task
 ---@return any ...
 function purser.join(task) end
@@ -1631,10 +1631,6 @@ local Transports = {}
 function Transports.curl(options) end
 
 --- Makes the transport for many requests at once.
----
---- `wait(call)` suspends the running coroutine of the host until `wake(call)`, or sooner; the host may add members to
---- `call`. The host calls `step`; or, with `self_stepping`, the first waiting coroutine steps for all, and waits by
---- `wait(call, ms, transport)`.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message
