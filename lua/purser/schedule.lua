@@ -246,9 +246,8 @@ function M.watch(transport, change)
   transports[transport] = count > 0 and count or nil
 end
 
---- Does all work without waiting. Returns how many tasks are unfinished. After a budget of microseconds no further task is
--- woken; transports have half of it, and a long answer is decoded in parts. Raises an unjoined task's error, one a
--- step.
+--- Does all work without waiting. Returns the number of unfinished tasks. After a budget of microseconds no task is
+-- woken; transports have half of it; a long answer is decoded in parts. Raises an unjoined task's error, one a step.
 ---@param budget_us? integer
 ---@return integer
 function M.step(budget_us)

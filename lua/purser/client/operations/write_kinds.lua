@@ -47,7 +47,7 @@ local function list_of(check)
   end
 end
 
--- Makes a kind of texts: `judge(text)` returns the text; or nil, a message and a hint. `is_free`: letters and digits pass.
+-- Makes a kind of texts: `judge(text)` returns the text; or nil, a message and a hint. `is_free`: no judge of letters.
 local function of_text(says, judge, is_free)
   return { text = says, check = function(value)
     local text, message, more = clean_text(value) -- whether it is simple, or the hint
