@@ -61,19 +61,17 @@ function M.shown(value)
   return amount * (sign == "-" and "0." .. ("0"):rep(zeros - 1) .. "1" or "1" .. ("0"):rep(zeros))
 end
 
-local function need(value, where)
-  local made, message = core.decimal(value)
-  if not made then error(("%s: %s"):format(where, message), 3) end
-  return made
-end
-
 --- Returns the sum of decimals, texts and integers. Raises for anything else, with its place.
 ---@param list (purser.decimal|string|integer)[]
 ---@return purser.decimal
 function M.sum(list)
   if type(list) ~= "table" then error("decimal.sum takes a list", 2) end
   local total = core.decimal(0)
-  for i = 1, #list do total = total + need(list[i], ("decimal.sum: item %d"):format(i)) end
+  for i = 1, #list do
+    local made, message = core.decimal(list[i])
+    if not made then error(("decimal.sum: item %d: %s"):format(i, message), 2) end
+    total = total + made
+  end
   return total
 end
 

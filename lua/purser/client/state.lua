@@ -95,12 +95,6 @@ local function without_signature(profile, request)
   return request
 end
 
-local function request_of(request)
-  local headers = {}
-  for header, value in pairs(request.headers) do headers[header] = value end
-  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
-end
-
 -- Returns an unsent request: `how` names the builder of a write call's.
 local function request_for(self, how, name, params, opts)
   local row, err = row_of(name)
@@ -108,7 +102,10 @@ local function request_for(self, how, name, params, opts)
   local request
   request, err = (row.effect == "read" and build_read or build.seams.writes[how])(self, row, params,
     opts or pipeline.no_options)
-  return request and request_of(request), err
+  if not request then return nil, err end
+  local headers = {}
+  for header, value in pairs(request.headers) do headers[header] = value end
+  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
 end
 
 --- Checks, builds and signs a request without sending it. A journal records a write call as sent: its key is used, and

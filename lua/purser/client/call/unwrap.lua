@@ -93,21 +93,17 @@ local function contradiction(result, count, holder, page)
   end
 end
 
--- Returns the list of a record in place of an array, where the row knows that form; or nil.
-local function list_of_one(result, value)
-  local lone = result.lone and value.data
-  return lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S" and { lone } or nil
-end
-
 local take = {}
 
 function take.list(result, value, answer)
   local list, holder, path = find_list(result, value)
   if list[1] == nil and (next(list) ~= nil or not shows_array(answer.body, path)) then
-    list = list_of_one(result, value)
-    if not list then return nil, "the answer shows no list" end
+    local lone = result.lone and value.data -- some rows know one record in place of an array
+    if not (lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S") then
+      return nil, "the answer shows no list"
+    end
+    list, holder = { lone }, {}
     note(list, "is_lone", true)
-    holder = {}
   end
   local problem = contradiction(result, #list, holder, answer.page)
   if problem then return nil, problem end

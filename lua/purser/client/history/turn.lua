@@ -66,11 +66,6 @@ function M.overlap(source, before, list)
   return 0
 end
 
--- Returns the overlap for a strict source and a list without a total: a total tells growth.
-local function overlap_of(turn, list)
-  return turn.source.strict and not turn.total and turn.before and M.overlap(turn.source, turn.before, list) or 0
-end
-
 -- Returns the growth of the total since the first page.
 local function growth(turn)
   return turn.total and turn.total - turn.first_total or 0
@@ -175,7 +170,8 @@ local function turn_page(turn, first, last, max_pages)
   if not list then return nil, total end
   total, turn.either = total_of(turn, list, total), either
   if has_moved(turn, total) then return "moved" end
-  turn.total, turn.overlap = total, overlap_of(turn, list)
+  local may_overlap = turn.source.strict and not turn.total and turn.before -- a total tells growth
+  turn.total, turn.overlap = total, may_overlap and M.overlap(turn.source, turn.before, list) or 0
   if is_repetition(turn, list) then return end_repetition(turn, list) end
   note(turn, list)
   local state = judge(turn, #list, page_count, short)

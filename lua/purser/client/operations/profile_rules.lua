@@ -31,10 +31,6 @@ local function is_pool(name, pool)
     and pool.capacity and pool.window_ms
 end
 
-local function is_weight(name, weight)
-  return type(name) == "string" and option_schema.matches(weight, { 0, 2 ^ 31 })
-end
-
 local function is_flag(name, value) return type(name) == "string" and type(value) == "boolean" end
 
 -- The conventions that are tables: a member's type and an example. A list, or a number as code, rejects each success.
@@ -43,7 +39,9 @@ local tables = {
   success_codes = { is_flag, 'by code as text, such as { ["0"] = true, ["200"] = true }' },
   unknown_codes = { is_flag, 'by code as text, such as { ["504"] = true }' },
   pools = { is_pool, "by name, such as { ip = { capacity = 300, window_ms = 10000 } }" },
-  weights = { is_weight, 'by operation, such as { ["wallet.transfer"] = 50 }' },
+  weights = { function(name, weight)
+    return type(name) == "string" and option_schema.matches(weight, { 0, 2 ^ 31 })
+  end, 'by operation, such as { ["wallet.transfer"] = 50 }' },
 }
 
 local function check_convention(name, value)

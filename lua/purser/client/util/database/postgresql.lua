@@ -60,11 +60,6 @@ function M.message(options)
   end
 end
 
--- Quotes a value for libpq, with a backslash before quotes and backslashes.
-local function quoted(value)
-  return "'" .. tostring(value):gsub("[\\']", "\\%0") .. "'"
-end
-
 --- Notices a lost host within half a minute; the system's default is a quarter of an hour. (s; the last in ms)
 M.PATIENCE = "connect_timeout='10' keepalives_idle='10' keepalives_interval='5' keepalives_count='4' "
   .. "tcp_user_timeout='30000'"
@@ -73,7 +68,8 @@ M.PATIENCE = "connect_timeout='10' keepalives_idle='10' keepalives_interval='5' 
 function M.conninfo(options)
   local parts = {}
   local function put(name, value)
-    if value ~= nil and value ~= "" then parts[#parts + 1] = name .. "=" .. quoted(value) end
+    value = tostring(value or ""):gsub("[\\']", "\\%0") -- libpq's quotes
+    if value ~= "" then parts[#parts + 1] = ("%s='%s'"):format(name, value) end
   end
   put("dbname", options.database)
   for _, name in ipairs { "user", "password", "host", "sslrootcert" } do put(name, options[name]) end

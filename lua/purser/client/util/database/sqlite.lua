@@ -8,10 +8,6 @@ local M = { name = "sqlite", begin = "BEGIN IMMEDIATE", begin_reading = "BEGIN",
 
 local SUFFIXES = { "", "-wal", "-shm" }
 
-local function quoted(path)
-  return "'" .. path:gsub("'", "'\\''") .. "'"
-end
-
 -- Returns why files are not used: others may read, write or own them; or nil.
 local function trust_error(path)
   for _, suffix in ipairs(SUFFIXES) do
@@ -19,7 +15,7 @@ local function trust_error(path)
     if fault == "others" then
       local names = {}
       for i, each in ipairs(SUFFIXES) do
-        names[i] = core.file_mode(path .. each) and " " .. quoted(path .. each) or ""
+        names[i] = core.file_mode(path .. each) and (" '%s'"):format(((path .. each):gsub("'", "'\\''"))) or ""
       end
       return ('"%s" is open to other users (its mode is %o); run: chmod 600%s'):format(path .. suffix,
         core.file_mode(path .. suffix), table.concat(names))
