@@ -118,7 +118,8 @@ static recorder new_recorder(const pu_plan *plan)
 static enum pu_code record(recorder *to, pu_plan *plan, const char *text, size_t len, pu_decode_error *fault)
 {
     *to = new_recorder(plan);
-    return pu_decode(plan, text, len, &to->calls, fault);
+    pu_rows all = {.at = 0};
+    return pu_decode(plan, text, len, &all, len, &to->calls, fault);
 }
 
 /* The same in parts of so many bytes. */
@@ -129,7 +130,7 @@ static enum pu_code record_parts(recorder *to, pu_plan *plan, const char *text, 
     *to = new_recorder(plan);
     do {
         to->part = to->len;
-        code = pu_decode_rows(plan, text, strlen(text), &rows, bytes, &to->calls, fault);
+        code = pu_decode(plan, text, strlen(text), &rows, bytes, &to->calls, fault);
     } while (code == PU_OK && rows.at);
     return code;
 }
@@ -183,16 +184,16 @@ static void parts_stop_and_count(void)
     pu_rows rows = {.at = 0};
     recorder to = new_recorder(plan);
     pu_decode_error fault;
-    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK);
+    CHECK(pu_decode(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK);
     CHECK(rows.at == 12 && rows.place == 1 && rows.list == 0 && rows.containers == 2 && rows.values == 1);
     to.part = to.len;
-    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK && rows.at == 23 && rows.place == 2);
+    CHECK(pu_decode(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK && rows.at == 23 && rows.place == 2);
     to.part = to.len;
-    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_TYPE);
+    CHECK(pu_decode(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_TYPE);
     rows = (pu_rows){.at = 12, .place = 1, .containers = PU_MAX_CONTAINERS};
-    CHECK(pu_decode_rows(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
+    CHECK(pu_decode(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
     rows = (pu_rows){.at = 12, .place = 1, .values = PU_MAX_VALUES};
-    CHECK(pu_decode_rows(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
+    CHECK(pu_decode(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
     pu_plan_free(plan);
 }
 

@@ -145,7 +145,7 @@ static uint64_t decode_once(pu_plan *plan, const char *text, size_t len, size_t 
         sink.kept_depth = sink.depth;
         sink.sum = 1;
         sink.depth = 0;
-        *code = pu_decode_rows(plan, text, len, &rows, bytes, &sink.calls, &fault);
+        *code = pu_decode(plan, text, len, &rows, bytes, &sink.calls, &fault);
     } while (*code == PU_OK && rows.at);
     must(*code == fault.error.code, "two codes");
     if (*code == PU_OK) {

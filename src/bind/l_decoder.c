@@ -240,7 +240,7 @@ static int decode(lua_State *L, decoder *self, size_t bytes)
 
     pu_decode_error fault;
     self->decoding++;
-    enum pu_code code = pu_decode_rows(plan, text, len, &rows, bytes, &sink.calls, &fault);
+    enum pu_code code = pu_decode(plan, text, len, &rows, bytes, &sink.calls, &fault);
     int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* which quotes the plan */
     self->decoding--;
     if (code != PU_OK || !in_parts) return results;

@@ -449,8 +449,8 @@ static const char *read_document(pu_walk *w, pu_entry *scalar, bool *container)
     return p && scalar->kind == PU_ENTRY_NULL && type->kind != PU_KIND_ANY ? pu_walk_mistyped(w, at, type->kind) : p;
 }
 
-enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
-                            pu_decode_error *fault)
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
+                       pu_decode_error *fault)
 {
     pu_walk w;
     bool container;
@@ -479,10 +479,4 @@ enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows
         sink->scalar(sink, &scalar);
     }
     return fault->error.code;
-}
-
-enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault)
-{
-    pu_rows all = {.at = 0};
-    return pu_decode_rows(plan, text, len, &all, len, sink, fault);
 }

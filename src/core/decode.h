@@ -70,22 +70,19 @@ typedef struct pu_decode_error {
     size_t field_len;
 } pu_decode_error;
 
-/* Decodes one document, which fills [text, text + len) apart from white space around it. The outermost value stays
- * with the sink, the only one that is not closed. PU_SYNTAX, PU_TYPE, PU_REPEATED and PU_TOO_LARGE are the failures;
- * `fault` is filled then, and what the sink was given so far is to be thrown away. */
-enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault);
-
 /* A place in a list of a document: the next row and its number, the list's bracket, and the document's containers,
  * values and names so far. Zeros: nothing was read, or everything. */
 typedef struct pu_rows {
     size_t at, place, list, containers, values, names;
 } pu_rows;
 
-/* The same for a part of a document: stops behind the first row at which `bytes` were read, in a list that begins in
- * the head of the document. A later part reads the head again up to the list's bracket, reopens the list and goes on
- * with the next row. So the sink keeps the list on top at a stop, and throws away the containers around the list. */
-enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
-                            pu_decode_error *fault);
+/* Decodes one document, which fills [text, text + len) apart from white space around it, or a part: stops behind the
+ * first row at which `bytes` were read, in a list that begins in the head of the document. A later part reads the head
+ * again up to the list's bracket, reopens the list and goes on with the next row: the sink keeps the list on top at a
+ * stop, and throws away the containers around it. The outermost value is the only one that is not closed. PU_SYNTAX,
+ * PU_TYPE, PU_REPEATED and PU_TOO_LARGE are the failures; `fault` is filled then, and the sink's values are void. */
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
+                       pu_decode_error *fault);
 
 #pragma GCC visibility pop
 #endif

@@ -29,7 +29,7 @@ local walk_params = lazy "purser.client.history.params"
 
 local M = {}
 
--- The most times that a window's length changes.
+-- The greatest factor between the lengths of two windows in turn.
 local STRIDE = 16
 
 ---@class purser.Walk
