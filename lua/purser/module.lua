@@ -14,8 +14,6 @@ local names_of = lazy "purser.client.util.names_of"
 local public = lazy "purser.client.operations.public"
 local rate_limit = lazy "purser.client.call.rate_limit"
 local profile_rules = lazy "purser.client.operations.profile_rules"
-local restricted = lazy "purser.client.restricted"
-local sandbox = lazy "purser.client.sandbox"
 local suggest = lazy "purser.client.util.suggest"
 local transports = lazy "purser.client.transports"
 local workflow = lazy "purser.desk.workflow"
@@ -58,23 +56,6 @@ function M.new(options)
   return clients.new(options, seams)
 end
 
---- Makes a client of these operations alone, for scripts that are not trusted (docs/security.md).
----@param client purser.Client
----@param names string[]  full names; a name with `*` stands for reads
----@return purser.RestrictedClient|nil restricted, purser.Error|nil err
-function M.restricted(client, names)
-  return restricted.new(client, names)
-end
-
---- Makes the environment of a script that is not trusted: the restricted client as `client`, Lua's functions that reach
---- nothing of the host, and copies of `extras` (docs/security.md).
----@param client purser.RestrictedClient
----@param extras? table<string, any>  further names; functions are given as they are
----@return table|nil environment, purser.Error|nil err
-function M.sandbox(client, extras)
-  return sandbox.new(client, extras)
-end
-
 --- Returns a fresh clientTranId, 32 random letters and digits; nil and a message where OpenSSL has no random bytes.
 ---@return string|nil id, string|nil message
 function M.client_id()
@@ -111,6 +92,7 @@ local members = {
   sim = "purser.testing.sim",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
   all = "purser.schedule all", sleep = "purser.schedule sleep", cancel = "purser.schedule cancel",
+  restricted = "purser.client.restricted new", sandbox = "purser.client.sandbox new",
   transport = register_transports,
   profiles = function() return views.frozen(require(profiles)) end,
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
