@@ -60,7 +60,7 @@ describe("a code's source", function()
   it("is where the code was read, and when", function()
     assert.equal("DFXswiss/api#4741, 2026-08", codes.get("10255").source)
     assert.equal("answers of the live service, 2026-09", codes.get(730603).source)
-    for code, entry in pairs(codes.list) do assert.matches("^[^,]+.*, 20%d%d%-%d%d$", entry.source) end
+    for _, entry in pairs(codes.list) do assert.matches("^[^,]+.*, 20%d%d%-%d%d$", entry.source) end
   end)
 end)
 
