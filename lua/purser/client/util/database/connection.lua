@@ -6,7 +6,7 @@ local postgresql = require "purser.client.util.database.postgresql"
 local schedule = require "purser.schedule"
 local sqlite = require "purser.client.util.database.sqlite"
 
-local Database = { __name = "purser.database" }
+local Database = {}
 Database.__index = Database
 
 local M = { Database = Database }
