@@ -31,6 +31,7 @@
 #   make bench-all  Purser beside libcurl, luasocket, lua-http and ccxt, one table (docs/contributing/performance.md); 3 minutes
 #   make duel       ccxt, the vendor's SDK, curl and others and Purser under the same faults: who pays twice (docs/duel.md)
 #   make bench-scale  each work at a size and at four times that size: what grows faster than its work fails
+#   make bench-frames   the turns of a frame loop, by the sizes of answers
 #   make bench-instructions, bench-decode, bench-openresty   parts of a call; the decoder; nginx, event loop and threads
 #   make clean
 

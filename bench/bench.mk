@@ -75,3 +75,12 @@ bench-scale:
 	@mkdir -p build/bench
 	@LUA=$(LUA) LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/scale.lua \
 		build/bench/scale-$(LUA).txt $(if $(WORK),"$(WORK)")
+
+# frames: the turns of a frame loop, by the sizes of answers
+.PHONY: bench-frames
+
+bench-frames:
+	@tools/setup build test bench hosts
+	@$(MAKE) -s all
+	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/frames.lua $(or $(BUDGET_US),1000) \
+		$(or $(ROUNDS),5)

@@ -56,6 +56,14 @@ describe("the codes of an operation", function()
   end)
 end)
 
+describe("a code's source", function()
+  it("is where the code was read, and when", function()
+    assert.equal("DFXswiss/api#4741, 2026-08", codes.get("10255").source)
+    assert.equal("answers of the live service, 2026-09", codes.get(730603).source)
+    for _, entry in pairs(codes.list) do assert.matches("^[^,]+.*, 20%d%d%-%d%d$", entry.source) end
+  end)
+end)
+
 describe("a code that the simulator answers with is one that the operation's page names:", function()
   for _, row in ipairs(operations.list) do
     it(row.id .. " " .. row.full_name, function()

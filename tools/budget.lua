@@ -6,8 +6,8 @@
 
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
-  { "top", 1060, 7, 400 },
-  { "client", 10195, 79, 415 },
+  { "top", 1040, 7, 395 },
+  { "client", 9900, 79, 400 },
   { "write", 5330, 24, 501 },
   { "desk/agent", 477, 4, 315 },
   { "desk/approvals", 2630, 13, 335 },

@@ -1,12 +1,10 @@
 -- SPDX-License-Identifier: MIT
---- The service's error codes that are known: what each means, and what cures it.
--- Codes nobody listed pass through untouched; an error's `code` is then all there is to know.
+--- The service's known error codes: meanings and cures. Another code passes through untouched.
 
 ---@class purser.modules.codes
 local M = {}
 
--- `on` says who may answer it: "*" every operation, "broker.*" a group, "*.transfer" that operation of any group, or
--- one operation's full name.
+-- `on` says who may answer it: "*" all, "broker.*" a group, "*.transfer" an operation of any group, or a full name.
 local signed = { "*" }
 local sub_accounts = { "*.create_sub_account" }
 local keys = { "*.create_api_key" }
@@ -26,7 +24,7 @@ local with_coin = {
   "wallet.internal_transfer",
 }
 
--- The cure after a code that does not say whether a write call was executed: those of the profile's unknown_codes.
+-- The cure after a code of the profile's unknown_codes.
 local OPEN = "after a write call `client:reconcile(err)` finds out what became of it; a read may be retried later"
 
 local SIGNATURE = "check `secret_key`, then the profile; the simulator shows the text it expected to be signed"
@@ -174,7 +172,7 @@ M.list = {
     on = { "*.delete_api_key" } },
 }
 
---- Where the codes were read: source, date, codes. One of several sources is the one that met the code.
+--- Where the codes were read: source, date, codes. A code stands with the source that met it.
 ---@type string[][]
 M.sources = {
   { "the vendor's table of codes, as the crate mexc-rs has it", "2026-11", "-2011 26 400 401 403 429 500 503 504 602 "
@@ -197,15 +195,14 @@ local function matches(pattern, full_name)
   return (group == own_group and name == "*") or (group == "*" and name == own_name)
 end
 
---- Returns what is known about a code, or nil.
+--- Returns the meaning and cure of a code, or nil.
 ---@param code string|integer|nil
 ---@return purser.Code|nil
 function M.get(code)
   return code ~= nil and M.list[tostring(code)] or nil
 end
 
---- Returns the codes that an operation may answer with, ascending. With `own` only those that not every operation
---- shares.
+--- Returns an operation's codes, ascending. With `own` only codes that some operation lacks.
 ---@param full_name string  such as "wallet.withdraw"
 ---@param own boolean|nil
 ---@return string[]

@@ -1,13 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --- Exact amounts. A decimal never changes, never rounds by itself and never passes through a float.
 --
---     local decimal = require "purser.decimal"
 --     local net = decimal "1.50" - "0.0005"  -- texts and integers may stand on the other side
 --     assert(net:round_down(2):eq "1.49")        -- places, an integer
 --     assert(net:round_down_to("0.05"):eq "1.45") -- a step, a text or a decimal
 --
--- A decimal holds at least 253 digits. Arithmetic that would need more raises, and so does an operand that is no
--- decimal.
+-- A decimal holds at least 253 digits. Arithmetic beyond, or with an operand that is no decimal, raises.
 
 local core = require "purser.core"
 
@@ -45,13 +43,13 @@ local core = require "purser.core"
 ---@overload fun(value: any): purser.decimal|nil, string|nil
 local M = {}
 
---- Makes a decimal from `-?digits[.digits]` or an integer; a decimal is returned as it is. Everything else (a float, an
---- exponent, a blank, a sign +, nil) is answered with nil and a message, so this is also the check of an input.
+--- Makes a decimal from `-?digits[.digits]`, an integer or a decimal. Nil and a message for anything else (a float, an
+--- exponent, a blank, a sign +, nil): also the check of an input.
 ---@type fun(value: any): purser.decimal|nil, string|nil
 M.new = core.decimal
 
---- Makes a decimal of an amount as an answer may show it: a text of at most 100 bytes or a number, also with an
---- exponent of one or two digits, as `1.5e+2`. Returns nil for anything else.
+--- Makes a decimal of an amount in an answer: a text of at most 100 bytes or a number, also with an exponent of one or
+--- two digits, as `1.5e+2`. Nil for anything else.
 ---@param value any
 ---@return purser.decimal|nil
 function M.shown(value)
@@ -63,24 +61,21 @@ function M.shown(value)
   return amount * (sign == "-" and "0." .. ("0"):rep(zeros - 1) .. "1" or "1" .. ("0"):rep(zeros))
 end
 
-local function need(value, where)
-  local made, message = core.decimal(value)
-  if not made then error(("%s: %s"):format(where, message), 3) end
-  return made
-end
-
---- Returns the sum of a list of decimals, texts and integers; 0 of an empty one. Raises for anything else, with its
---- place.
+--- Returns the sum of decimals, texts and integers. Raises for anything else, with its place.
 ---@param list (purser.decimal|string|integer)[]
 ---@return purser.decimal
 function M.sum(list)
   if type(list) ~= "table" then error("decimal.sum takes a list", 2) end
   local total = core.decimal(0)
-  for i = 1, #list do total = total + need(list[i], ("decimal.sum: item %d"):format(i)) end
+  for i = 1, #list do
+    local made, message = core.decimal(list[i])
+    if not made then error(("decimal.sum: item %d: %s"):format(i, message), 2) end
+    total = total + made
+  end
   return total
 end
 
--- Returns the argument that all others compare to with -1, 0 or `sign`.
+-- Returns the argument to which all others compare with -1, 0 or `sign`.
 local function extreme(name, sign, ...)
   local found
   for i = 1, math.max(1, select("#", ...)) do
@@ -91,12 +86,12 @@ local function extreme(name, sign, ...)
   return found
 end
 
---- Returns the smallest of its arguments.
+--- Returns the smallest argument.
 ---@param ... purser.decimal|string|integer
 ---@return purser.decimal
 function M.min(...) return (extreme("min", -1, ...)) end
 
---- Returns the largest of its arguments.
+--- Returns the largest argument.
 ---@param ... purser.decimal|string|integer
 ---@return purser.decimal
 function M.max(...) return (extreme("max", 1, ...)) end

@@ -12,6 +12,6 @@ if not found then -- what `require` says is long and names no cure
     :format(why:find("module 'purser.core' not found", 1, true) and "is not on package.cpath"
       or ("cannot be loaded by this Lua, %s (%s)"):format(lua, why), lua), 0)
 end
--- A sandbox may lack `package`, `debug` or `string.dump`: its modules come from where the host has them.
+-- A sandbox may lack `package`, `debug` or `string.dump`: its modules come from the host's place.
 pcall(require "purser.client.util.archive".use, core)
 return require "purser.module"

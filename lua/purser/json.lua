@@ -1,12 +1,11 @@
 -- SPDX-License-Identifier: MIT
---- Writes JSON in an order the caller chooses, with exact numbers.
+--- Writes JSON in the caller's order, with exact numbers.
 --
 --     json.encode(json.object { { "id", 12 }, { "amount", json.raw "0.00000001" }, { "tags", json.list {} } })
 --     --> {"id":12,"amount":0.00000001,"tags":[]}
 --
--- Strings must be UTF-8. Integers are written exactly; a float is rejected, since its digits are not what was meant:
--- send a string, or the literal text through `json.raw`. A plain table with elements is a list, one with string keys an
--- object in the order of its sorted keys; one with both is an error. An empty one is neither, so it has to be marked.
+-- Strings must be UTF-8. Integers are exact; a float is rejected: send a string, or the text through `json.raw`. A
+-- plain table with elements is a list, with string keys an object in sorted order; both, or none, is an error.
 
 local plain_text = require "purser.client.util.plain_text"
 
@@ -54,8 +53,7 @@ end
 
 local write
 
--- Writes the parts of a list or an object between its brackets; `newline` is the line break and the indent of the
--- bracket's own line, or nil for the form without blanks.
+-- Writes parts between brackets; `newline` is the line break and indent of the bracket's line, nil without blanks.
 local function enclose(out, open, close, newline, indent, each)
   local inner = newline and newline .. indent
   local empty = true
@@ -121,7 +119,7 @@ function write(out, value, newline, indent, depth)
   end
 end
 
---- Marks a table as a list, also when it is empty.
+--- Marks a table as a list, also when empty.
 ---@generic T
 ---@param values T[]
 ---@return T[]
@@ -129,14 +127,14 @@ function M.list(values)
   return setmetatable(values, List)
 end
 
---- Returns an object with its members in the given order. A member whose value is nil is left out.
+--- Returns an object with members in the given order, without nil values.
 ---@param members table[]  { { key, value }, ... }
 ---@return table
 function M.object(members)
   return setmetatable(members, Object)
 end
 
---- Returns a bare number of any length, given as its text.
+--- Returns a bare number of any length, from its text.
 ---@param text string
 ---@return table
 function M.raw(text)
@@ -150,7 +148,7 @@ end
 
 M.null = setmetatable({ "null" }, Raw)
 
--- Returns where in a value the part is that cannot be written, such as `[2].amount`; "" is the value itself.
+-- Returns the place of the part that cannot be written, such as `[2].amount`; "" for the value itself.
 local function place_of(value, depth)
   if type(value) ~= "table" or getmetatable(value) == Raw or depth >= MAX_DEPTH then return "" end
   local is_object = getmetatable(value) == Object
@@ -166,8 +164,7 @@ local function place_of(value, depth)
   return ""
 end
 
---- Returns a value as JSON. Raises for one that has no exact JSON form, at the line of the caller and with the place in
---- the value.
+--- Returns a value as JSON. Raises for a value without an exact form, at the caller's line and with the part's place.
 ---@param value any
 ---@param options? { indent?: string }  the blanks of one level; without it the text holds no blanks
 ---@return string

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The module `purser`. It stands apart from init.lua, which an installation parses at each start.
+-- The module `purser`, apart from init.lua, which an installation parses at each start.
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -14,8 +14,6 @@ local names_of = lazy "purser.client.util.names_of"
 local public = lazy "purser.client.operations.public"
 local rate_limit = lazy "purser.client.call.rate_limit"
 local profile_rules = lazy "purser.client.operations.profile_rules"
-local restricted = lazy "purser.client.restricted"
-local sandbox = lazy "purser.client.sandbox"
 local suggest = lazy "purser.client.util.suggest"
 local transports = lazy "purser.client.transports"
 local workflow = lazy "purser.desk.workflow"
@@ -45,7 +43,6 @@ local writes = lazy "purser.write"
 ---@field transport purser.Transports       what makes transports, by name
 local M = { _VERSION = version }
 
--- Makes a store of the rate limit that is named.
 local function open_store(options)
   return limits.open(options)
 end
@@ -59,31 +56,13 @@ function M.new(options)
   return clients.new(options, seams)
 end
 
---- Makes a client of these operations alone, for scripts that are not trusted: see docs/security.md.
----@param client purser.Client
----@param names string[]  full names; a name with `*` stands for reads
----@return purser.RestrictedClient|nil restricted, purser.Error|nil err
-function M.restricted(client, names)
-  return restricted.new(client, names)
-end
-
---- Makes the environment of a script that is not trusted: the restricted client as `client`, copies of the functions of
---- Lua that reach nothing of the host, and of what `extras` names. See docs/security.md.
----@param client purser.RestrictedClient
----@param extras? table<string, any>  further names; functions are given as they are
----@return table|nil environment, purser.Error|nil err
-function M.sandbox(client, extras)
-  return sandbox.new(client, extras)
-end
-
---- Returns a fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
+--- Returns a fresh clientTranId, 32 random letters and digits; nil and a message where OpenSSL has no random bytes.
 ---@return string|nil id, string|nil message
 function M.client_id()
   return core.random_token(32)
 end
 
---- Returns the conventions of a client with this option `profile`, all of them: of a name, or of a table that overrides
---- single ones. A copy.
+--- Returns a copy of the conventions under an option `profile`, a name or a table.
 ---@param requested string|table|nil
 ---@return table|nil profile, string|nil message
 function M.profile(requested)
@@ -100,7 +79,7 @@ local function register_transports()
   return transports.by_name
 end
 
--- Members that are loaded or made at their first use: a module, a member of one, or a function that makes the member.
+-- Members made at the first use: a module, a member of one, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", codes = "purser.codes", json = "purser.json",
   csv = "purser.client.util.csv", secrets = "purser.client.util.secrets", utc = "purser.client.util.utc",
@@ -113,6 +92,7 @@ local members = {
   sim = "purser.testing.sim",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
   all = "purser.schedule all", sleep = "purser.schedule sleep", cancel = "purser.schedule cancel",
+  restricted = "purser.client.restricted new", sandbox = "purser.client.sandbox new",
   transport = register_transports,
   profiles = function() return views.frozen(require(profiles)) end,
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
@@ -122,8 +102,7 @@ registered.approvals = { option = "policy", gate = approved }
 
 local groups = { wallet = true, sub_account = true, broker = true, live = true }
 
--- Raises what was meant by the name of a client's group, or by one that is nearly a member's. Any other name is nil, so
--- that `if purser.something then` asks whether it is there; it is as with the names of a client.
+-- Raises for a client's group, or nearly a member's name. Any other name is nil: `if purser.something then` works.
 local function refuse(name)
   if type(name) ~= "string" or name:find "^_" then return end
   if groups[name] then error(('purser has no "%s": a client has it, as client.%s'):format(name, name), 3) end

@@ -8,9 +8,9 @@
 --       }
 --     end)
 --
--- A host with a loop of its own spawns tasks and calls `schedule.step()` now and then, once a frame say; it never
--- waits. Only a transport that can wait for many answers (purser.transport.multi) lets other tasks go on meanwhile.
--- On Lua 5.1 a task cannot wait inside pcall: that Lua does not yield across it.
+-- A host's loop spawns tasks and calls `schedule.step()`, once a frame say; a step never waits. Tasks go on meanwhile
+-- with a transport for many answers alone (purser.transport.multi). Lua 5.1 does not yield across pcall: no task waits
+-- inside it.
 
 local core = require "purser.core"
 local heap = require "purser.client.util.heap"
@@ -38,15 +38,14 @@ local function pack(...)
   return { n = select("#", ...), ... }
 end
 
---- Returns the running task, or nil outside of one. A coroutine that a task made itself is not a task.
+--- Returns the running task, or nil. A coroutine of a task is no task.
 ---@return purser.task|nil
 function M.current()
   local co = coroutine.running()
   return co and tasks[co]
 end
 
---- Lets a task continue at the next turn; what its wait returns may be given, two values at most. This takes no memory,
--- so that no task is lost for want of it.
+--- Lets a task continue at the next turn; the wait returns two values at most. Takes no memory: no task is lost.
 ---@param task purser.task
 ---@param first any
 ---@param second any
@@ -64,20 +63,14 @@ local function take_ready()
   return task
 end
 
---- Suspends the running task until it is woken. Returns what it was woken with.
+--- Suspends the running task. Returns the values of `wake`.
 ---@return any ...
 function M.suspend()
   return coroutine.yield()
 end
 
--- The words of coroutine.status, kept: it would make them again, for which there may be no memory.
+-- Keeps the words of coroutine.status: making them needs memory.
 local states = { suspended = "suspended", dead = "dead" }
-
--- Keeps the error of a task for one of the next steps. This takes no memory.
-local function keep_error(task)
-  if last_unjoined then last_unjoined.next_unjoined = task else first_unjoined = task end
-  last_unjoined = task
-end
 
 local function finish(task, ok, ...)
   if coroutine.status(task.co) ~= states.dead then
@@ -87,7 +80,10 @@ local function finish(task, ok, ...)
   local results, n = task.results, select("#", ...)
   if not ok then
     task.problem, task.failed, n = ..., true, 0
-    if not task.joined then keep_error(task) end
+    if not task.joined then -- a next step raises the error, without memory
+      if last_unjoined then last_unjoined.next_unjoined = task else first_unjoined = task end
+      last_unjoined = task
+    end
   elseif n > 2 then
     task.results = pack(...)
   else
@@ -100,7 +96,7 @@ local function finish(task, ok, ...)
   for _, waiter in ipairs(task.waiters) do M.wake(waiter) end
 end
 
--- A tail call, so that what follows a turn of the task goes no deeper than the turn did: depth takes memory.
+-- A tail call: depth beyond the task's turn would take memory.
 local function resume(task)
   local given = task.given
   local first, second = given[1], given[2]
@@ -113,7 +109,7 @@ local waits_in_pcall = _VERSION ~= "Lua 5.1" or rawget(_G, "jit") ~= nil
 local isyieldable = rawget(coroutine, "isyieldable")
 local outers = setmetatable({}, { __mode = "k" }) -- a coroutine of M.protect -> the one it stands for
 
--- Lua 5.1: whether a function in C stands between this place and the start of the task; it does not yield across one.
+-- Lua 5.1: tells if a function in C stands between the caller and the task's start; Lua 5.1 yields across none.
 local function is_inside_c(co, level)
   local getinfo = debug.getinfo
   while co do
@@ -128,9 +124,8 @@ local function is_inside_c(co, level)
   return false
 end
 
---- Tells whether the running task can wait here: Lua suspends none inside a callback of a function in C, and Lua 5.1
--- none inside pcall, an iterator of `for` or a metamethod. (In the last two Lua 5.1 raises its own error here.) A
--- transport asks before it sends.
+--- Tells if the running task can wait: Lua suspends none inside a callback of C, and Lua 5.1 none inside pcall, an
+-- iterator of `for` or a metamethod (the last two raise Lua's own error here). A transport asks before it sends.
 ---@return boolean
 function M.can_wait()
   if isyieldable then return isyieldable() end
@@ -140,7 +135,6 @@ function M.can_wait()
   return true
 end
 
--- Goes between a coroutine and the task that runs it.
 local function relay(co, ok, ...)
   if not ok or coroutine.status(co) == states.dead then
     tasks[co] = nil
@@ -149,8 +143,8 @@ local function relay(co, ok, ...)
   return relay(co, coroutine.resume(co, coroutine.yield(...)))
 end
 
---- pcall for what may wait. Lua 5.1 does not wait in a pcall: in a task `fn` runs in a coroutine of its own there,
--- which counts as the task; in any other coroutine it is simply called, and may raise.
+--- pcall that may wait. In a task on Lua 5.1 `fn` runs in its own coroutine, which counts as the task; in another
+-- coroutine `fn` is called, and may raise.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return boolean ok, any ...
@@ -163,22 +157,20 @@ function M.protect(fn, ...)
   return relay(co, coroutine.resume(co, ...))
 end
 
---- Ends the request for which a task waits. Its call returns an error at once, whose outcome says whether the request
---- had been sent, and is not retried. Returns false where the task waits for no answer: nothing was ended then.
+--- Ends a task's request. Its call returns an error at once, whose outcome says whether the request was sent, and is
+-- not retried. False where the task waits for no answer.
 ---@param task purser.task
 ---@return boolean
 function M.cancel(task)
   return task.transport and task.transport:cancel(task.request) ~= nil
 end
 
--- Raises, at the caller of the function of that name, what is wrong with its argument.
 local function expect(kind, value, name)
   if type(value) == kind then return end
   error(("purser.%s: the argument is a %s; give a %s"):format(name, type(value), kind), 3)
 end
 
---- Starts `fn(...)` as a task; it first runs at the next turn. What it raises is raised by `join`, or by the turn of
--- the loop itself when no task waits for it.
+--- Starts `fn(...)` as a task, which first runs at the next turn. `join` raises its error, or else the loop's turn.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return purser.task
@@ -190,7 +182,7 @@ function M.spawn(fn, ...)
     function body() return fn(unpack(arguments, 1, arguments.n)) end
   end
   local co = coroutine.create(body)
-  -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
+  -- the end needs this memory: no outcome of a call may be lost for want of it
   local task = { co = co, done = false, waiters = {}, next = false, joined = false, failed = false, problem = false,
     next_unjoined = false, transport = false, request = false, given = { false, false },
     results = { false, false, n = 0 } }
@@ -204,20 +196,20 @@ local order = 0
 local step_ends -- of the step that runs, in microseconds; nil without a budget
 local FOREVER_MS = 2147483647
 
---- Tells whether the running task can wait and its step has a budget: then long work is done in parts, and breathes.
+--- Tells if the running task can wait in a step with a budget: then long work is done in parts.
 ---@return boolean
 function M.has_budget()
   return step_ends ~= nil and M.current() ~= nil and M.can_wait()
 end
 
---- Lets the running task go on in the next step where the budget of this one is used up.
+--- Continues in the next step once the budget is used up.
 function M.breathe()
   if not step_ends or core.monotonic_us() < step_ends then return end
   M.wake(M.current())
   M.suspend()
 end
 
---- Sleeps for `ms` milliseconds: the running task, or outside of one the whole thread.
+--- Sleeps for `ms` milliseconds: the running task, or outside of one the thread.
 ---@param ms integer
 function M.sleep(ms)
   if type(ms) ~= "number" or not (ms >= 0 and ms <= FOREVER_MS) then
@@ -238,7 +230,7 @@ local function remove(list, value)
   end
 end
 
---- A transport reports that a task waits for it (+1), or does no more (-1). The latter takes no memory.
+--- Counts a task that begins (+1) or ends (-1) to wait for a transport. The end takes no memory.
 ---@param transport table  has multi, step and timeout
 ---@param change 1|-1
 function M.watch(transport, change)
@@ -254,9 +246,8 @@ function M.watch(transport, change)
   transports[transport] = count > 0 and count or nil
 end
 
---- Does what can be done without waiting, and returns how many tasks are unfinished. With a budget, no further task is
--- woken once so many microseconds have passed, transports have half of them, and a long answer is decoded in parts; the
--- rest follows in the next step. What a task raised while none waited for it is raised by a step, one error a step.
+--- Does all work without waiting. Returns the number of unfinished tasks. After a budget of microseconds no task is
+-- woken; transports have half of it; a long answer is decoded in parts. Raises an unjoined task's error, one a step.
 ---@param budget_us? integer
 ---@return integer
 function M.step(budget_us)
@@ -272,7 +263,7 @@ function M.step(budget_us)
       if task then M.wake(task) end
     end
   end
-  -- Those that become ready by this belong to the next step, so that a step ends.
+  -- tasks that become ready meanwhile belong to the next step: a step ends
   local last, task = ready_last, nil
   while ready_first and task ~= last do
     task = take_ready()
@@ -288,8 +279,7 @@ function M.step(budget_us)
   error(task.problem, 0)
 end
 
---- Returns how long nothing has to be done unless a descriptor becomes ready: for loops of others, which watch the
---- transport's `fds()` next to it.
+--- Returns for how long nothing is due before a descriptor is ready: for loops that watch the transport's `fds()`.
 ---@return integer|nil ms nil: for ever
 function M.timeout()
   if ready_first or first_unjoined then return 0 end
@@ -301,7 +291,7 @@ function M.timeout()
   return ms
 end
 
---- Waits until a task can continue, `ms` milliseconds at most.
+--- Waits until a task can continue, at most `ms` milliseconds.
 ---@param ms integer
 function M.wait(ms)
   if ready_first or first_unjoined then return end
@@ -324,7 +314,7 @@ local function drive(task)
   end
 end
 
--- Waits for a task to end, and raises nothing of it. (A pcall around a wait would not do on Lua 5.1.)
+-- Waits for a task's end, and raises nothing. (Lua 5.1 waits in no pcall.)
 local function await(task)
   local current = M.current()
   task.joined = true
@@ -336,7 +326,7 @@ local function await(task)
   end
 end
 
---- Waits for a task to end and returns what its function returned; raises what it raised.
+--- Waits for a task. Returns the results, or raises the error.
 ---@param task purser.task
 ---@return any ...
 function M.join(task)
@@ -348,7 +338,7 @@ function M.join(task)
   return unpack(task.results, 1, task.results.n)
 end
 
---- Waits in a task until one of the tasks has ended, `ms` milliseconds at most. Not for users: it needs a task.
+--- Waits in a task until one of the tasks ends, at most `ms` milliseconds.
 ---@private
 ---@param list purser.task[]  what they raise is raised by `join`
 ---@param ms integer
@@ -366,7 +356,7 @@ function M.await_any(list, ms)
   for _, task in ipairs(list) do remove(task.waiters, current) end
 end
 
---- Runs `fn(...)` as a task and returns what it returns. Outside of a task it turns the loop until then.
+--- Runs `fn(...)` as a task and returns the results. Outside of a task the loop turns meanwhile.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return any ...
@@ -375,8 +365,7 @@ function M.run(fn, ...)
   return M.join(M.spawn(fn, ...))
 end
 
---- Runs the functions side by side and waits for all. `results[i]` is the first value the i-th returned, `errors[i]`
--- the second. If one raised, that is raised when all have ended.
+--- Runs functions side by side. `results[i]` is the i-th one's first value, `errors[i]` the second. Raises at the end.
 ---@param list function[]
 ---@return any[] results
 ---@return any[] errors

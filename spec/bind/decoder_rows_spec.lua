@@ -27,13 +27,28 @@ describe("rows", function()
   it("are those of the whole document, in as many parts as their bytes take", function()
     local decoder = new()
     local whole = decoder:decode(LIST)
-    for bytes, wanted in pairs { [1] = 300, [#LIST] = 1, [2147483647] = 1 } do
+    for _, bytes in ipairs { 1, 1000, 5000, #LIST, 2147483647 } do
       local got, parts = in_parts(decoder, LIST, bytes)
       assert.same({ whole }, got)
-      assert.equal(wanted, parts)
+      assert.is_true(parts > math.min(300, #LIST / (bytes + 100)) - 1, bytes)
+      assert.is_true(bytes == 1 or parts <= #LIST / bytes + 1, bytes)
     end
-    local _, parts = in_parts(decoder, LIST, 1000)
-    assert.is_true(parts > #LIST / 2000 and parts <= #LIST / 1000 + 1, parts)
+  end)
+
+  it("are read in parts within the members around them, if their list begins in the first 4 KB", function()
+    local decoder = core.decoder "any"
+    for before, wanted in pairs { [""] = 5, [("x"):rep(4000)] = 5, [("x"):rep(4096)] = 1 } do
+      local text = ('[{"a":[1,{}],"b":"%s","c":[{"d":%s}],"e":[[1],[2]]}]'):format(before, LIST)
+      local whole = { (decoder:decode(text)) }
+      local got, parts = in_parts(decoder, text, 5000)
+      assert.same(whole, got)
+      assert.equal(wanted, parts)
+      assert.same(whole, (in_parts(decoder, text, 1)))
+      for _, behind in ipairs { "", "}", '],"e":1,"e":2}]', '],"e":{]' } do
+        local broken = text:sub(1, -20) .. behind
+        assert.same({ decoder:decode(broken) }, (in_parts(decoder, broken, 5000)))
+      end
+    end
   end)
 
   it("fail as the whole document does, with the place of the fault", function()

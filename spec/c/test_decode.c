@@ -15,7 +15,7 @@ typedef struct recorder {
     pu_sink calls;
     const pu_plan *plan;
     char text[8192];
-    size_t len, sizes[8], opened;
+    size_t len, sizes[8], opened, part; /* where the present part begins */
 } recorder;
 
 static void put(recorder *to, const char *format, ...)
@@ -67,6 +67,15 @@ static void on_open(pu_sink *calls, bool list, size_t size)
     put(to, list ? "[" : "{");
 }
 
+/* The head comes again in each part. */
+static void on_reopen(pu_sink *calls)
+{
+    recorder *to = (recorder *)calls;
+    size_t head = to->len - to->part;
+    CHECK(memcmp(to->text, to->text + to->part, head) == 0 && to->text[head] == '[');
+    to->len = to->part;
+}
+
 static void on_fields(pu_sink *calls, const pu_entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -100,10 +109,17 @@ static void on_scalar(pu_sink *calls, const pu_entry *entry)
     put_value((recorder *)calls, entry);
 }
 
+static recorder new_recorder(const pu_plan *plan)
+{
+    return (recorder){.calls = {on_open, on_reopen, on_fields, on_items, on_close_field, on_close_item, on_scalar},
+                      .plan = plan};
+}
+
 static enum pu_code record(recorder *to, pu_plan *plan, const char *text, size_t len, pu_decode_error *fault)
 {
-    *to = (recorder){.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar}, .plan = plan};
-    return pu_decode(plan, text, len, &to->calls, fault);
+    *to = new_recorder(plan);
+    pu_rows all = {.at = 0};
+    return pu_decode(plan, text, len, &all, len, &to->calls, fault);
 }
 
 /* The same in parts of so many bytes. */
@@ -111,9 +127,10 @@ static enum pu_code record_parts(recorder *to, pu_plan *plan, const char *text, 
 {
     pu_rows rows = {.at = 0};
     enum pu_code code;
-    *to = (recorder){.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar}, .plan = plan};
+    *to = new_recorder(plan);
     do {
-        code = pu_decode_rows(plan, text, strlen(text), &rows, bytes, &to->calls, fault);
+        to->part = to->len;
+        code = pu_decode(plan, text, strlen(text), &rows, bytes, &to->calls, fault);
     } while (code == PU_OK && rows.at);
     return code;
 }
@@ -165,16 +182,18 @@ static void parts_stop_and_count(void)
     static const char text[] = "[{\"id\":\"1\"},{\"id\":\"2\"},[1],{\"id\":\"3\"}]";
     pu_plan *plan = sample_plan();
     pu_rows rows = {.at = 0};
-    recorder to = {.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar}, .plan = plan};
+    recorder to = new_recorder(plan);
     pu_decode_error fault;
-    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK);
-    CHECK(rows.at == 12 && rows.place == 1 && rows.containers == 2 && rows.values == 1);
-    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK && rows.at == 23 && rows.place == 2);
-    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_TYPE);
+    CHECK(pu_decode(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK);
+    CHECK(rows.at == 12 && rows.place == 1 && rows.list == 0 && rows.containers == 2 && rows.values == 1);
+    to.part = to.len;
+    CHECK(pu_decode(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK && rows.at == 23 && rows.place == 2);
+    to.part = to.len;
+    CHECK(pu_decode(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_TYPE);
     rows = (pu_rows){.at = 12, .place = 1, .containers = PU_MAX_CONTAINERS};
-    CHECK(pu_decode_rows(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
+    CHECK(pu_decode(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
     rows = (pu_rows){.at = 12, .place = 1, .values = PU_MAX_VALUES};
-    CHECK(pu_decode_rows(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
+    CHECK(pu_decode(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
     pu_plan_free(plan);
 }
 
@@ -187,6 +206,8 @@ static void without_a_shape(void)
     accepts(plan, "{\"a\":{\"b\":{}},\"c\":2}", "{{{}b=;}a=;c=#2;");
     accepts(plan, "[[],[[1]],{}]", "[[}1;[[1=#1;}1;}2;{}3;");
     accepts(plan, "{\"a\":1,\"a\":null,\"z\":null}", "{a=#1;a=N;");
+    accepts(plan, "{\"a\":[[1],[2,3]],\"b\":{\"c\":[4,{\"d\":[5,6]}]},\"e\":[7,8]}",
+            "{[[1=#1;}1;[1=#2;2=#3;}2;}a=;{[1=#4;{[1=#5;2=#6;}d=;}2;}c=;}b=;[1=#7;2=#8;}e=;");
     accepts(plan, "{\"\\u0061\":\"\\u00e9\"}", "{a='\xC3\xA9';");
 
     refuses(plan, "", "^", PU_SYNTAX);
@@ -219,7 +240,12 @@ static void with_a_shape(void)
     accepts(plan, "[{\"id\":null,\"time\":null,\"names\":null,\"self\":null}]", "[{}1;");
     accepts(plan, "[{\"open\":1,\"time\":\"x\"}]", "[{open=T;time='x';}1;");
 
+    accepts(plan, "[{\"address\":\"r:7\",\"self\":[{\"id\":1},{\"id\":2}],\"names\":[1,2,3],\"memo\":null}]",
+            "[{address='r:7';[{id='1';}1;{id='2';}2;}self=;[1='1';2='2';3='3';}names=;address='r';memo='7';}1;");
+
     refuses(plan, "{}", "^", PU_TYPE);
+    refuses(plan, "[{\"self\":[{},{}],\"self\":[{},{}]}]", "                        ^", PU_REPEATED);
+    refuses(plan, "[{\"self\":[{\"id\":1},{\"id\":[]}]}]", "                         ^", PU_TYPE);
     refuses(plan, "[{\"id\":{}}]", "       ^", PU_TYPE);
     refuses(plan, "[{\"open\":2}]", "         ^", PU_TYPE);
     refuses(plan, "[{\"names\":[\"a\",null]}]", "               ^", PU_TYPE);

@@ -32,7 +32,7 @@ local mistakes = {
   { "wallet coins --base-url http://192.0.2.1", 2, "--base-url", "https://" },
   { "wallet coins --base-url ftp://h", 2, "--base-url", "https://host" },
   { "wallet coins --profile live", 2, "--profile", "'default', 'mexc'" },
-  { "wallet coins --base-url http://127.0.0.1:1", 3, "wallet.coins", "the URL is that of --base-url" },
+  { "wallet coins --base-url http://127.0.0.1:1", 3, "wallet.coins", "check --base-url" },
   { "wallet coins --extra novalue", 2, "--extra", "name=value" },
   { "wallet coins --output /nonexistent/x", 2, "--output /nonexistent/x", "nothing was sent" },
   { "wallet deposit_history --limit 1001", 2, "limit", "at most 1000" },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer target for the decoder: `make fuzz`.
  *
- * Each input is decoded with a shape and without one, twice each by the same plan. What must hold, besides no sanitizer
- * finding anything:
+ * Each input is decoded with a shape and without one, twice each by the same plan, and a third time in parts. What must
+ * hold, besides no sanitizer finding anything:
  *   - the sink's calls are balanced and its entries lie within the document and the plan;
  *   - the second decoding, which predicts what the first has learned, tells exactly what the first told;
  *   - without a shape, a document is accepted when, and only when, the naive reader below accepts it. */
@@ -31,6 +31,8 @@ typedef struct summing_sink {
     const char *text, *end;
     uint64_t sum;
     int depth, scalars;
+    uint64_t kept_sum; /* of the parts before */
+    int kept_depth;
 } summing_sink;
 
 static void add(summing_sink *sink, const void *bytes, size_t len)
@@ -81,6 +83,13 @@ static void on_open(pu_sink *calls, bool list, size_t size)
     must(sink->depth <= PU_MAX_DEPTH, "too deep");
 }
 
+static void on_reopen(pu_sink *calls)
+{
+    summing_sink *sink = (summing_sink *)calls;
+    must(++sink->depth == sink->kept_depth, "another depth than before");
+    sink->sum = sink->kept_sum;
+}
+
 static void on_fields(pu_sink *calls, const pu_entry *entries, size_t count)
 {
     summing_sink *sink = (summing_sink *)calls;
@@ -121,15 +130,23 @@ static void on_scalar(pu_sink *calls, const pu_entry *entry)
     add_value(sink, entry);
 }
 
-static uint64_t decode_once(pu_plan *plan, const char *text, size_t len, enum pu_code *code)
+/* In parts of so many bytes. */
+static uint64_t decode_once(pu_plan *plan, const char *text, size_t len, size_t bytes, enum pu_code *code)
 {
-    summing_sink sink = {.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar},
+    pu_rows rows = {.at = 0};
+    summing_sink sink = {.calls = {on_open, on_reopen, on_fields, on_items, on_close_field, on_close_item, on_scalar},
                          .plan = plan,
                          .text = text,
                          .end = text + len,
                          .sum = 1};
     pu_decode_error fault;
-    *code = pu_decode(plan, text, len, &sink.calls, &fault);
+    do {
+        sink.kept_sum = sink.sum;
+        sink.kept_depth = sink.depth;
+        sink.sum = 1;
+        sink.depth = 0;
+        *code = pu_decode(plan, text, len, &rows, bytes, &sink.calls, &fault);
+    } while (*code == PU_OK && rows.at);
     must(*code == fault.error.code, "two codes");
     if (*code == PU_OK) {
         must(sink.depth + sink.scalars == 1, "not one value");
@@ -281,11 +298,13 @@ static bool naive(const uint8_t *data, size_t size)
 
 static enum pu_code decode_twice(pu_plan *plan, const char *text, size_t len)
 {
-    enum pu_code first_code, second_code;
+    enum pu_code first_code, second_code, parts_code;
     must(plan != NULL, "no plan");
-    uint64_t first = decode_once(plan, text, len, &first_code);
-    uint64_t second = decode_once(plan, text, len, &second_code);
+    uint64_t first = decode_once(plan, text, len, SIZE_MAX, &first_code);
+    uint64_t second = decode_once(plan, text, len, SIZE_MAX, &second_code);
     must(first_code == second_code && first == second, "learning changed what comes out");
+    uint64_t parts = decode_once(plan, text, len, 1, &parts_code);
+    must(first_code == parts_code && first == parts, "parts give another whole");
     pu_plan_free(plan);
     return first_code;
 }

@@ -7,12 +7,11 @@
  *
  *         decoder  text  uservalue  key of slot 0 ... key of slot n-1  tables under way ...
  *
- *   - Keys are made once, kept in the uservalue and fetched to their place on the stack at first use. There are
- *     places for the names known when the decoding begins and for a few more.
- *   - A finaliser may run during any Lua call here and use the same decoder. All state of one decoding lies on the C
- *     and Lua stacks, so that is harmless.
- *   - The decoder's own __gc may run during a decoding, too, when a finaliser of something else brought the decoder
- *     back. Its plan is retired then, and freed when the Lua state ends. */
+ *   - Keys are made once, kept in the uservalue and fetched to their place at first use. There are places for the names
+ *     known at the beginning and for a few more.
+ *   - A finaliser may run during any Lua call and use the same decoder: all state of a decoding lies on the two stacks.
+ *   - The decoder's own __gc may run during a decoding, when another finaliser brought the decoder back. Its plan is
+ *     retired then, and freed when the Lua state ends. */
 #include <string.h>
 
 #include "lpu.h"
@@ -48,6 +47,7 @@ typedef struct lua_sink {
     lua_State *L;
     const pu_plan *plan;
     int key_places;             /* on the stack */
+    int state;                  /* the place of the table that keeps how far the rows were read */
     bool fetched[PU_MAX_SLOTS]; /* the key is at its place on the stack; as many as the plan has slots */
 } lua_sink;
 
@@ -113,6 +113,17 @@ static void sink_open(pu_sink *calls, bool list, size_t size)
     int room = size < INT32_MAX / 64 ? (int)size : INT32_MAX / 64;
     luaL_checkstack(sink->L, PLACES_A_LEVEL, "nested too deep");
     lua_createtable(sink->L, list ? room : 0, list ? 0 : room);
+}
+
+/* Fields of the table that keeps the rows of a document: the list, and the bytes of a pu_rows. */
+enum { ROWS_LIST = 1, ROWS_READ };
+
+static void sink_reopen(pu_sink *calls)
+{
+    lua_sink *sink = (lua_sink *)calls;
+    luaL_checkstack(sink->L, PLACES_A_LEVEL, "nested too deep");
+    lua_rawgeti(sink->L, sink->state, ROWS_LIST);
+    luaL_argcheck(sink->L, lua_istable(sink->L, -1), FIRST_KEY, "the state has no list");
 }
 
 static void sink_fields(pu_sink *calls, const pu_entry *entries, size_t count)
@@ -182,34 +193,25 @@ static int push_decode_error(lua_State *L, const pu_decode_error *fault)
     return 4;
 }
 
-/* Fields of a table that keeps how far the rows of a document were read. */
-enum { ROWS_LIST = 1, ROWS_AT, ROWS_PLACE, ROWS_CONTAINERS, ROWS_VALUES, ROWS_NAMES };
-
-static size_t get_size(lua_State *L, int state, int field)
-{
-    int64_t value = 0;
-    lua_rawgeti(L, state, field);
-    if (!lua_isnil(L, -1) && (!lpu_to_integer(L, -1, &value) || value < 0))
-        luaL_error(L, "the state of rows is another's");
-    lua_pop(L, 1);
-    return (size_t)value;
-}
-
-static void set_size(lua_State *L, int state, int field, size_t value)
-{
-    lpu_push_integer(L, (int64_t)value);
-    lua_rawseti(L, state, field);
-}
-
 static void keep_rows(lua_State *L, int state, const pu_rows *rows) /* ... list */
 {
     lua_pushvalue(L, -1);
     lua_rawseti(L, state, ROWS_LIST);
-    set_size(L, state, ROWS_AT, rows->at);
-    set_size(L, state, ROWS_PLACE, rows->place);
-    set_size(L, state, ROWS_CONTAINERS, rows->containers);
-    set_size(L, state, ROWS_VALUES, rows->values);
-    set_size(L, state, ROWS_NAMES, rows->names);
+    lua_pushlstring(L, (const char *)rows, sizeof *rows);
+    lua_rawseti(L, state, ROWS_READ);
+}
+
+static pu_rows read_rows(lua_State *L, int state, size_t len)
+{
+    pu_rows rows = {.at = 0};
+    size_t size;
+    lua_rawgeti(L, state, ROWS_READ);
+    const char *kept = lua_tolstring(L, -1, &size);
+    if (kept && size == sizeof rows) memcpy(&rows, kept, size);
+    bool fits = !kept || (size == sizeof rows && rows.at <= len && rows.place < INT32_MAX);
+    luaL_argcheck(L, fits, FIRST_KEY, "the state is another text's");
+    lua_pop(L, 1);
+    return rows;
 }
 
 /* Expects the decoder, the text and the uservalue on the stack, and for a part of a document the table that keeps how
@@ -220,7 +222,8 @@ static int decode(lua_State *L, decoder *self, size_t bytes)
     pu_plan *plan = self->plan;
     const char *text = lua_tolstring(L, TEXT, &len);
     lua_sink sink;
-    sink.calls = (pu_sink){sink_open, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
+    sink.calls =
+        (pu_sink){sink_open, sink_reopen, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
     sink.L = L;
     sink.plan = plan;
     sink.key_places = plan->slot_count + NEW_KEYS;
@@ -228,21 +231,16 @@ static int decode(lua_State *L, decoder *self, size_t bytes)
     luaL_checkstack(L, sink.key_places + LUA_MINSTACK, "the shape has too many fields");
     pu_rows rows = {.at = 0};
     bool in_parts = lua_gettop(L) > UVALUE;
-    int state = FIRST_KEY + sink.key_places;
+    int state = sink.state = FIRST_KEY + sink.key_places;
     lua_settop(L, state - 1);
     if (in_parts) {
         lua_pushvalue(L, FIRST_KEY);
-        rows =
-            (pu_rows){get_size(L, state, ROWS_AT), get_size(L, state, ROWS_PLACE), get_size(L, state, ROWS_CONTAINERS),
-                      get_size(L, state, ROWS_VALUES), get_size(L, state, ROWS_NAMES)};
-        luaL_argcheck(L, rows.at <= len && rows.place < INT32_MAX, FIRST_KEY, "the state is another text's");
-        if (rows.at) lua_rawgeti(L, state, ROWS_LIST);
-        luaL_argcheck(L, !rows.at || lua_istable(L, -1), FIRST_KEY, "the state has no list");
+        rows = read_rows(L, state, len);
     }
 
     pu_decode_error fault;
     self->decoding++;
-    enum pu_code code = pu_decode_rows(plan, text, len, &rows, bytes, &sink.calls, &fault);
+    enum pu_code code = pu_decode(plan, text, len, &rows, bytes, &sink.calls, &fault);
     int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* which quotes the plan */
     self->decoding--;
     if (code != PU_OK || !in_parts) return results;

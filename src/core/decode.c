@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* It comes close to the cost of the tables alone (docs/contributing/core.md has the figures):
- *   - No member name is hashed as long as members come in the order of the previous record: the bytes `"name":` are
- *     compared with those of the key that followed last time, in two 8-byte words. One miss is forgiven (an optional
- *     member left out) by trying the key after it; only then is the name scanned and looked up.
- *   - Undeclared names are learned and are predicted like declared ones from the second record on.
- *   - A field's type selects the reader; a string is one vector comparison for each 16 bytes, which finds the closing
- *     quote, escapes, control characters and UTF-8 at once.
- *   - Scalars go to the sink in batches, so that a record's table is made at its exact size. A list outside any list is
- *     made for (bytes left) / (bytes of its first element) elements; one inside a list for as many as the last had. */
+/* Comes close to the cost of the tables alone (docs/contributing/core.md has the figures):
+ *   - No name is hashed while members come in the order of the previous record: the bytes `"name":` are compared with
+ * the expected key's in two 8-byte words, after one miss (an optional member left out) with the next key's.
+ *   - Undeclared names are learned, and predicted from the second record on.
+ *   - A field's type selects the reader; one vector comparison for 16 bytes of a string finds the closing quote,
+ * escapes, control characters and UTF-8.
+ *   - A list outside any list is made for (bytes left) / (bytes of its first element) elements; a list inside a list
+ * for as many as the last had. */
 #include "decode.h"
 
 #include <string.h>
@@ -353,8 +352,9 @@ static pu_type *item_of(const pu_walk *w, pu_type *type)
     return type->kind == PU_KIND_ANY ? type : &w->plan->types[type->item];
 }
 
-/* `item` is the type of the elements; `length` is how many were read before, and then how many there are. */
-static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t *length)
+/* Reads the elements of the list whose bracket is at `list`; `length` is how many were read before, and then how many
+ * there are. Returns NULL with `rows` filled at the end of a part. */
+static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t list, size_t *length)
 {
     const pu_key *key = w->key;
     size_t place = *length + 1;
@@ -380,18 +380,35 @@ static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t *
         p = pu_json_space(p, w->end);
         if (p == w->end || *p != ',') break;
         p = pu_json_space(p + 1, w->end);
-        w->paused = p >= w->pause && w->depth == 1;
-        if (w->paused) break;
+        if (p >= w->pause && list < PU_HEAD) {
+            flush_items(w, &place);
+            *w->rows = (pu_rows){(size_t)(p - w->text), place - 1, list, w->containers, w->values, w->names};
+            return NULL;
+        }
     }
-    if (!w->paused && (p == w->end || *p != ']')) return pu_walk_fail(w, PU_SYNTAX, p, "a comma or ] was expected");
+    if (p == w->end || *p != ']') return pu_walk_fail(w, PU_SYNTAX, p, "a comma or ] was expected");
     flush_items(w, &place);
-    *length = w->rows = place - 1;
-    return w->paused ? p : p + 1;
+    *length = place - 1;
+    return p + 1;
+}
+
+/* Goes back to the row at which an earlier walk stopped. */
+static const char *reopen_list(pu_walk *w, size_t *length)
+{
+    const char *p = w->text + w->from.at;
+    *length = w->from.place;
+    w->containers = w->from.containers;
+    w->values = w->from.values;
+    w->names = w->from.names;
+    w->from.at = 0;
+    w->sink->reopen(w->sink);
+    return p;
 }
 
 static const char *read_list(pu_walk *w, const char *p, pu_type *type)
 {
-    size_t length = 0;
+    size_t length = 0, list = (size_t)(p - w->text);
+    bool known = w->from.at && list == w->from.list;
     p = enter(w, p);
     if (!p) return NULL;
     if (p < w->end && *p == ']') {
@@ -400,9 +417,10 @@ static const char *read_list(pu_walk *w, const char *p, pu_type *type)
     } else if (p == w->end) {
         return pu_walk_fail(w, PU_SYNTAX, p, "a value was expected");
     } else {
-        w->sink->open(w->sink, true, expected_length(w, p, type));
+        if (known) p = reopen_list(w, &length);
+        else w->sink->open(w->sink, true, expected_length(w, p, type));
         w->lists++;
-        p = read_items(w, p, item_of(w, type), &length);
+        p = read_items(w, p, item_of(w, type), list, &length);
         if (!p) return NULL;
         w->lists--;
     }
@@ -420,16 +438,10 @@ static const char *read_container(pu_walk *w, const char *p, pu_type *type)
     return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
-/* Reads the document, or the rest of it. `scalar` is filled where it is one. */
-static const char *read_document(pu_walk *w, pu_rows *rows, pu_entry *scalar, bool *container)
+/* Reads the document. `scalar` is filled where the document is one. */
+static const char *read_document(pu_walk *w, pu_entry *scalar, bool *container)
 {
     pu_type *type = &w->plan->types[w->plan->root];
-    if (rows->at) {
-        size_t length = rows->place;
-        w->depth = w->lists = 1;
-        *container = true;
-        return read_items(w, w->text + rows->at, item_of(w, type), &length);
-    }
     const char *at = pu_json_space(w->text, w->end), *p;
     *container = is_container(w, at, type->kind);
     if (*container) return read_container(w, at, type);
@@ -437,34 +449,29 @@ static const char *read_document(pu_walk *w, pu_rows *rows, pu_entry *scalar, bo
     return p && scalar->kind == PU_ENTRY_NULL && type->kind != PU_KIND_ANY ? pu_walk_mistyped(w, at, type->kind) : p;
 }
 
-enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
-                            pu_decode_error *fault)
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
+                       pu_decode_error *fault)
 {
     pu_walk w;
     bool container;
     w.text = text;
     w.end = text + len;
     w.pause = bytes < len - rows->at ? text + rows->at + bytes : w.end + 1;
-    w.paused = false;
+    w.from = *rows;
+    w.rows = rows;
     w.plan = plan;
     w.sink = sink;
     w.fault = fault;
     w.depth = w.lists = 0;
-    w.containers = rows->containers;
-    w.values = rows->values;
-    w.names = rows->names;
+    w.containers = w.values = w.names = 0;
     w.key = NULL;
     w.count = 0;
+    *rows = (pu_rows){.at = 0};
     *fault = (pu_decode_error){.error = {PU_OK, "", 0}};
 
     pu_entry scalar;
-    const char *p = read_document(&w, rows, &scalar, &container);
+    const char *p = read_document(&w, &scalar, &container);
     if (!p) return fault->error.code;
-    if (w.paused) {
-        *rows = (pu_rows){(size_t)(p - text), w.rows, w.containers, w.values, w.names};
-        return PU_OK;
-    }
-    *rows = (pu_rows){.at = 0};
     p = pu_json_space(p, w.end);
     if (p < w.end) {
         pu_walk_fail(&w, PU_SYNTAX, p, "something behind the end of the document");
@@ -472,10 +479,4 @@ enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows
         sink->scalar(sink, &scalar);
     }
     return fault->error.code;
-}
-
-enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault)
-{
-    pu_rows all = {.at = 0};
-    return pu_decode_rows(plan, text, len, &all, len, sink, fault);
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder's walk: reads a JSON document by a plan (shape.h) and hands what it finds to a sink.
+/* The decoder's walk: reads a JSON document by a plan (shape.h) and hands the parts to a sink.
  *
- * The sink is few calls and wide ones. Scalars are collected in a batch, and a record that holds nothing but scalars,
- * which is nearly every record, reaches the sink as three calls: open (with the exact number of members), fields (all
- * of them at once), close. Collecting first is what makes the exact table size known before the table is made, lets
- * an `address:memo` be split with all members in view, and leaves one indirect call a record where one a field would
- * cost. Containers inside a record or list flush the batch and nest.
+ * Scalars are collected in a batch: a record of scalars, as nearly every record, reaches the sink as three calls: open
+ * (with the number of members), fields (all at once), close. So a table is made at its exact size, and an
+ * `address:memo` is split with all members in view. Containers inside a record or list flush the batch and nest.
  *
- * The walk takes no memory at all and keeps its state on the C stack, so a sink may leave by longjmp at any call (a
- * Lua error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH, and what a document makes of
- * memory by the ceilings below. Texts handed to the sink point into the document and live as long as it does. */
+ * The walk takes no memory and keeps its state on the C stack: a sink may leave by longjmp at any call (a Lua error),
+ * and the plan stays usable. PU_MAX_DEPTH bounds nesting, the ceilings below bound memory. Texts of the sink point into
+ * the document. */
 #ifndef PURSER_CORE_DECODE_H
 #define PURSER_CORE_DECODE_H
 
@@ -21,6 +19,7 @@ enum {
     PU_MAX_CONTAINERS = 1 << 18, /* objects and lists of a document: a table takes forty times the two bytes of {} */
     PU_MAX_VALUES = 1 << 21,     /* scalars of a document, give or take a batch */
     PU_MAX_NAMES = 1 << 17,      /* members whose name the plan neither declares nor has learned: a string each */
+    PU_HEAD = 4096,              /* a list that begins in so many bytes of a document can be read in parts */
     PU_NO_SLOT = 0xFFFF
 };
 
@@ -49,6 +48,8 @@ typedef struct pu_sink pu_sink;
 struct pu_sink {
     /* Begins a table for `size` fields, or a list of about `size` elements. It lies on top of those open already. */
     void (*open)(pu_sink *sink, bool list, size_t size);
+    /* Puts the list of an earlier part on top. */
+    void (*reopen)(pu_sink *sink);
     /* Sets fields in the table on top; of equal slots the later wins. */
     void (*fields)(pu_sink *sink, const pu_entry *entries, size_t count);
     /* Sets the elements of the list on top from place `first` (1 is the first) on. */
@@ -69,21 +70,19 @@ typedef struct pu_decode_error {
     size_t field_len;
 } pu_decode_error;
 
-/* Decodes one document, which fills [text, text + len) apart from white space around it. The outermost value stays
- * with the sink, the only one that is not closed. PU_SYNTAX, PU_TYPE, PU_REPEATED and PU_TOO_LARGE are the failures;
- * `fault` is filled then, and what the sink was given so far is to be thrown away. */
-enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault);
-
-/* The rows of a document that were read; zeros: none yet, or all. */
+/* A place in a list of a document: the next row and its number, the list's bracket, and the document's containers,
+ * values and names so far. Zeros: nothing was read, or everything. */
 typedef struct pu_rows {
-    size_t at, place, containers, values, names;
+    size_t at, place, list, containers, values, names;
 } pu_rows;
 
-/* The same for a part of a document: begins where `rows` says, and stops behind the first row of a list at which
- * `bytes` were read. The sink has that list open already where `rows->at` is not 0, and keeps it. A document that is no
- * list is read whole. */
-enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
-                            pu_decode_error *fault);
+/* Decodes one document, which fills [text, text + len) apart from white space around it, or a part: stops behind the
+ * first row at which `bytes` were read, in a list that begins in the head of the document. A later part reads the head
+ * again up to the list's bracket, reopens the list and goes on with the next row: the sink keeps the list on top at a
+ * stop, and throws away the containers around it. The outermost value is the only one that is not closed. PU_SYNTAX,
+ * PU_TYPE, PU_REPEATED and PU_TOO_LARGE are the failures; `fault` is filled then, and the sink's values are void. */
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
+                       pu_decode_error *fault);
 
 #pragma GCC visibility pop
 #endif

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* One libcurl handle, kept for many requests, and the facts of its latest exchange.
  *
- * It is driven in three steps: pu_http_easy_prepare, a transfer by curl_easy_perform or a multi handle, and
- * pu_http_easy_finish. One thread at a time. libcurl keeps pointers into the struct, so it must not be moved while
- * it is open.
+ * Three steps drive it: pu_http_easy_prepare, a transfer by curl_easy_perform or a multi handle, and
+ * pu_http_easy_finish. One thread at a time. libcurl keeps pointers into the struct, which must not be moved while it
+ * is open.
  *
  * Caveats
- * - libcurl sends a request again, by itself, when a kept connection dies before a byte of the response. The callback
- *   it makes before each sending (CURLOPT_PREREQFUNCTION) counts them, and rejects the second of a request that must
- *   be sent once.
- * - For the same reason that count is the proof of `not sent`: while it is zero, libcurl has not begun to write the
- *   request. Byte counters prove less: TLS may have put a part of a large request on the wire before it fails.
- * - Half of libcurl's work for a small request is printing and parsing its URL. The URL set here is that of the base
- *   and stays; path and query go in CURLOPT_REQUEST_TARGET.
- * - A process that forks shares its connections with its child. Whoever sent there would get the other's responses, or
- *   break the other's TLS; so only the process that used a handle first sends through it and closes it. */
+ * - libcurl repeats a request when a kept connection dies before a byte of the response. The callback before each
+ * sending (CURLOPT_PREREQFUNCTION) counts, and rejects the second sending of a request that must be sent once.
+ * - A count of zero is the proof of `not sent`: libcurl has not begun to write the request. Byte counters prove less:
+ * TLS may have put a part of a large request on the wire before it fails.
+ * - Half of libcurl's work for a small request is the URL. The URL of the base stays; path and query go in
+ *   CURLOPT_REQUEST_TARGET.
+ * - A fork's child shares the connections, and would get the parent's responses or break its TLS: only the process that
+ *   used a handle first sends through it and closes it. */
 #ifndef PURSER_CORE_HTTP_EASY_H
 #define PURSER_CORE_HTTP_EASY_H
 

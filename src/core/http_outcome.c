@@ -18,8 +18,9 @@ typedef struct curl_rule {
 static const curl_rule rules[] = {
     {CURLE_COULDNT_RESOLVE_PROXY, PU_PHASE_RESOLVE, "the proxy's host name could not be resolved; check `proxy`"},
     {CURLE_COULDNT_RESOLVE_HOST, PU_PHASE_RESOLVE,
-     "the server's host name could not be resolved; check the URL and the name server"},
-    {CURLE_COULDNT_CONNECT, PU_PHASE_CONNECT, "no connection could be made; check the URL, the port and the firewall"},
+     "the server's host name could not be resolved; check `base_url` and the name server"},
+    {CURLE_COULDNT_CONNECT, PU_PHASE_CONNECT,
+     "no connection could be made; check `base_url`, the port and the firewall"},
     {CURLE_PROXY, PU_PHASE_CONNECT, "the proxy refused the connection; check `proxy`"},
     {CURLE_INTERFACE_FAILED, PU_PHASE_CONNECT, "the address of the option `interface` cannot be used"},
     {CURLE_PEER_FAILED_VERIFICATION, PU_PHASE_TLS, "the server's certificate is not accepted"},
@@ -121,7 +122,7 @@ static const char *certificate_advice(const pu_http_easy *easy)
     curl_easy_getinfo(easy->curl, CURLINFO_SSL_VERIFYRESULT, &result);
     switch (result) {
     case X509_V_ERR_UNSPECIFIED: /* libcurl's first value: the name is compared before the chain is judged */
-        return ": it was made for another host name; check the URL";
+        return ": it was made for another host name; check `base_url`";
     case X509_V_ERR_CERT_HAS_EXPIRED:
     case X509_V_ERR_CERT_NOT_YET_VALID:
         return ": it is not valid at this time; check the clock of this machine, else the server must renew it";
@@ -140,7 +141,7 @@ static const char *certificate_advice(const pu_http_easy *easy)
 static const char *handshake_advice(const pu_http_easy *easy)
 {
     return strstr(easy->detail, "wrong version number") || strstr(easy->detail, "SSL_ERROR_SYSCALL")
-               ? "; perhaps this port speaks no TLS: check the URL (the simulator is http://)"
+               ? "; perhaps this port speaks no TLS: check `base_url` (the simulator is http://)"
                : "";
 }
 
@@ -148,7 +149,7 @@ static const char *handshake_advice(const pu_http_easy *easy)
 static const char *silence_advice(const pu_http_easy *easy)
 {
     return !easy->base_secure && !easy->response.reused && easy->header_bytes == 0
-               ? "; perhaps this port wants https:// in the URL"
+               ? "; perhaps this port wants https:// in `base_url`"
                : "";
 }
 
@@ -237,7 +238,7 @@ static void write_unsent_break(pu_http_easy *easy, CURLcode code)
         snprintf(sentence, sizeof sentence, "the proxy %.200s answered CONNECT with HTTP %ld, and nothing was sent; %s",
                  proxy_name(easy), status,
                  status == PROXY_WANTS_PASSWORD ? "check the user and the password in its URL (`proxy`)"
-                                                : "check `proxy`, and whether it allows the URL");
+                                                : "check `proxy`, and whether it allows `base_url`");
     else if (has_proxy(easy))
         snprintf(sentence, sizeof sentence,
                  "the connection by the proxy %.200s broke before the request was sent; check `proxy`",

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled shapes: what a decoder knows about its documents before it has seen one, and what it learns from them.
+/* Compiled shapes: the facts that a decoder has about documents, before the first and learned.
  *
- * A plan owns everything: its types, its shapes, the names of their members. It is built once (the pu_plan_* calls
- * below, then pu_plan_seal) and used for any number of decodings, which write into it only what they learn: in which
- * order the members came, how many there were, and up to a fixed number of names the shape did not declare. Learning
- * changes how fast a document is read, never what comes out, so a decoding that starts while another is under way (a
- * Lua finaliser can do that) harms neither. Not thread-safe.
+ * A plan owns its types, its shapes and the names of their members. It is built once (the pu_plan_* calls below, then
+ * pu_plan_seal) for any number of decodings, which write into it only what they learn: the order and number of members,
+ * and a fixed number of undeclared names. Learning changes the speed and never the result, so two decodings at once (by
+ * a Lua finaliser) harm neither. Not thread-safe.
  *
  * A *slot* is a distinct name under which a value is delivered; a *key* is a spelling of a member's name within one
  * shape and leads to a slot. Aliases are further keys of the same slot. */

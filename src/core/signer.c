@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* HMAC-SHA256, in two ways that give the same bytes.
  *
- * The first keeps the two hash states that have already taken the key: a signature copies 112 bytes twice and hashes.
- * It uses the hash functions OpenSSL 3 calls deprecated, because they are the only way to copy a state without an
- * allocation, and to keep both in locked memory. Measured for one withdraw (bench/sign.lua, SHA instructions present):
- * 0.20 us against 0.26 us for the second way, a quarter of all the work below Lua.
+ * The first keeps the two hash states after the key: a signature copies 112 bytes twice and hashes. OpenSSL 3 calls
+ * these functions deprecated; nothing else copies a state without an allocation, and keeps both in locked memory. One
+ * withdraw (bench/sign.lua, SHA instructions present): 0.20 us against 0.26 us, a quarter of all the work below Lua.
  *
- * The second keeps a keyed EVP_MAC context and re-initialises it. It is compiled when OpenSSL was built without its
- * deprecated functions, or with -DPURSER_EVP_HMAC where every hash must come from a provider (FIPS). */
+ * The second keeps a keyed EVP_MAC context: for an OpenSSL without deprecated functions, or with -DPURSER_EVP_HMAC
+ * where every hash must come from a provider (FIPS). */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "signer.h"
 

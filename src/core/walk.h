@@ -12,9 +12,8 @@ enum { PU_WALK_BATCH = 48 };
 
 typedef struct pu_walk {
     const char *text, *end;
-    const char *pause; /* from here on the rest of a list that is the document is left to a later walk */
-    bool paused;
-    size_t rows; /* how many came before the pause */
+    const char *pause;   /* from here on the rest of a list is left to a later walk */
+    pu_rows from, *rows; /* where an earlier walk stopped, and where this walk stops */
     pu_plan *plan;
     pu_sink *sink;
     pu_decode_error *fault;

@@ -239,6 +239,9 @@ local function write_module(lines, model)
     write_copy(lines, "purser.", name, source_of(model, "schedule", "M." .. name))
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "client/call/rate_limit/init", "M.new"))
+  for _, name in ipairs { "restricted", "sandbox" } do
+    write_copy(lines, "purser.", name, source_of(model, "client/" .. name, "M.new"))
+  end
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
   local modules = ""
   for _, room in ipairs { "client/transports", "hosts/init" } do

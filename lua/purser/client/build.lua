@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- From the options of purser.new to what a client holds.
+-- Makes a client's inner state of the options of purser.new.
 
 ---@class purser.State  the inner state of a client, which several modules share; `make lint` holds this list
 ---@field profile table                 the conventions, complete
@@ -99,9 +99,9 @@ local function user_agent_of(options)
   return agent
 end
 
---- Fills a client from checked options. Returns nil, or a message, what to do and the option.
+--- Returns nil, or a message, what to do and the option.
 function M.fill(self, options)
-  -- `false`, not nil: an absent field is looked for among the methods, too
+  -- false, not nil: Lua looks for an absent field among the methods, too
   self._layouts, self._waits, self._closed, self._signer, self._api_key = {}, false, false, false, false
   self._accounts, self._memory = false, false
   local wrong, hint, option
@@ -152,7 +152,7 @@ function M.fill(self, options)
   if not self._transport then return wrong or "the transport could not be made", hint end
 end
 
---- Ends what `fill` made. May be called again.
+--- May be called again.
 function M.close(self)
   if self._closed then return end
   self._closed = true

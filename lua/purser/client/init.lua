@@ -1,18 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- The client: what users hold. Its groups have one method an operation, made from the rows; state.lua has the others.
---
--- A client has no fields but its groups, and a copy of its profile once that was read. Everything else is in its inner
--- state, which util/private.lua finds by it. purser.new and each room above call clients. Read the files in this order:
+-- Clients: groups with a method an operation, made from the rows. A client has its groups and a view of its profile;
+-- util/private.lua finds the inner state. Read the files in this order:
 --
 --   operations/   the service as data: a row for each operation
---   options       the options of purser.new; build makes a client's inner state of them
---   init          clients and their groups: a method for each row
+--   options       the options of purser.new; build makes the inner state
+--   init          clients and their groups
 --   call/         one call: pipeline.lua has its stages
 --   state         the methods beside the operations; methods has the walks
 --   history/      histories and lists, complete
 --   transport/    ways to send; transports names them
---   restricted    a client of few operations; sandbox is the environment of a script that holds one
---   util/         what knows nothing of the service
+--   restricted    a client of few operations; sandbox is a script's environment
+--   util/         without the service
 
 local build = require "purser.client.build"
 local lazy = require "purser.client.util.lazy"
@@ -29,7 +27,7 @@ local suggest = lazy "purser.client.util.suggest"
 
 local states = private.states
 
--- build.lua says what it holds. A field that is not there is no method, and loads none.
+-- An absent field is no method, and loads none.
 local State = { __name = "purser.state", __gc = build.close }
 
 function State.__index(_, name)
@@ -42,7 +40,7 @@ local M = {}
 
 local Client = { __name = "purser.client", __metatable = "purser.client" }
 
--- The methods are loaded when the first is asked for, and the view of the profile is made then.
+-- Loads the methods with the first.
 function Client.__index(client, name)
   local method = state.of_clients[name]
   if method ~= nil then return method end
@@ -62,7 +60,7 @@ end
 
 local group_types = {}
 
--- Inner state -> what users hold. A user who keeps a group alone has let go of the client, so there may be none.
+-- Inner state -> client; none where the user keeps a group alone.
 local faces = setmetatable({}, { __mode = "kv" })
 
 local function make_face(self)
@@ -75,14 +73,13 @@ local function make_face(self)
   return setmetatable(client, Client)
 end
 
--- Returns the inner state behind a group that a method was called on.
 local function state_of_group(held, group, name)
   local self = held ~= nil and states[held]
   if not self then error(("call it with a colon: client.%s:%s{...}"):format(group, name), 3) end
   return self
 end
 
--- A write call loads all that may follow it before it is sent. Reconciling follows it, so clients get that method here.
+-- A write call loads its followers before it is sent, reconciling among them.
 local function write(...)
   local _ = state.of_clients
   return build.seams.writes.send(...)
@@ -96,8 +93,7 @@ local function operation_of(group, name)
   end
 end
 
--- Returns a method that is more than one operation, of the client or of a room on top. It is given what users hold: it
--- may keep that in what it returns.
+-- Returns a method of several operations, of the client or a room above, which may keep the client in its result.
 local function workflow_of(group, name)
   local workflow = methods_[group][name] or build.seams.methods[group][name]
   return workflow and function(held, ...)
@@ -114,7 +110,7 @@ local function no_operation(group, name)
     or "; there are " .. table.concat(names_of(names, methods_[group], build.seams.methods[group]), ", ")), 3)
 end
 
--- A method is made when it is first called, from the row of its operation.
+-- A method is made at its first call.
 for _, group in ipairs(operations.all_group_names) do
   local methods = setmetatable({}, { __index = function(methods, name)
     local method = operation_of(group, name) or workflow_of(group, name) or no_operation(group, name)
@@ -125,9 +121,6 @@ for _, group in ipairs(operations.all_group_names) do
 end
 
 --- Makes a client. See docs/client/options.md for the options.
----@param options table
----@param seams purser.Seams
----@return purser.Client|nil client, purser.Error|nil err
 function M.new(options, seams)
   build.seams = seams
   local message, option, hint = options_.check(options)

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The walks of a client's groups, client.wallet:each_deposit{...} and the like: by group and name a function(client,
--- params, opts) for every row that says how it is paged.
+-- The walks of a client's groups, as client.wallet:each_deposit{...}, by group and name.
 
 local operations = require "purser.client.operations"
 local views = require "purser.client.util.views"

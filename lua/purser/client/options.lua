@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The options of purser.new, checked before anything is made of them. Those of a call: client/call/call_options.lua.
+-- The options of purser.new; call/call_options.lua has those of a call.
 
 local call_options = require "purser.client.call.call_options"
 local core = require "purser.core"
@@ -30,8 +30,7 @@ local function is_port(text)
   return text == "" or digits ~= nil and #digits <= 5 and tonumber(digits) >= 1 and tonumber(digits) <= 65535
 end
 
---- Splits a base URL into origin ("https://host:port") and path prefix; or nil, a message and what to do.
----@return string|nil origin, string prefix_or_message, string|nil hint
+--- Returns origin ("https://host:port") and path of a base URL; or nil, a message and what to do.
 function M.split_url(url, allow_insecure)
   if url:find("[%c%s]") then return nil, "base_url holds a blank or a control character", "remove it" end
   local scheme, authority, path = url:match("^(%a+)://([^/?#]+)([^?#]*)$")
@@ -59,7 +58,7 @@ end
 
 local proxy_schemes = { http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true }
 
--- Returns what is wrong with the form of a proxy, which may hold a password and is not quoted; or nil.
+-- Returns a fault of a proxy's form, or nil. A proxy may hold a password, and is not quoted.
 local function problem_of(proxy)
   local scheme, rest = proxy:match "^(%a[%w+.-]*)://(.*)$"
   if scheme and not proxy_schemes[scheme:lower()] then return "is of a kind that is not known" end
@@ -72,8 +71,7 @@ local function problem_of(proxy)
   end
 end
 
---- Checks a proxy by its form, and that it cannot read the requests to this URL. Returns nil, or a message, the option
---- and what to do.
+--- Checks a proxy's form, and that it cannot read requests. Returns nil, or a message, the option and what to do.
 ---@param url string
 ---@param options table  proxy, allow_insecure
 function M.check_proxy(url, options)
@@ -98,11 +96,10 @@ local function check_sources(options)
   end
 end
 
--- Options of transports: next to a transport that was given they would be dropped.
+-- Options that a given transport would drop.
 local of_transport = { "pinned_key", "ca_file", "ca_path", "ca_pem", "proxy", "max_response_bytes",
   "connect_timeout_ms" }
 
--- Returns nil when none of them stands next to `transport`, else a message, the option and what to do.
 local function check_transport(options)
   if not options.transport then return nil end
   if type(options.transport.send) ~= "function" then
@@ -115,7 +112,7 @@ local function check_transport(options)
   end
 end
 
--- Returns what can be known of files before the first call.
+-- Returns a fault of files that is known before the first call.
 local function check_reachable(options)
   if options.ca_file and not core.file_mode(options.ca_file) then
     return ('option "ca_file": %s cannot be read'):format(options.ca_file), "ca_file",
@@ -127,7 +124,7 @@ local function check_reachable(options)
   end
 end
 
---- Checks all options of purser.new. Returns nil, or a message, the option and what to do.
+--- Returns nil, or a message, the option and what to do.
 function M.check(options)
   local message, option, hint = option_schema.check(options, client_rules, "option")
   if not message and options.hooks then

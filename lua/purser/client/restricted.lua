@@ -33,8 +33,7 @@ local made = setmetatable({}, { __mode = "k" }) -- the restricted clients that t
 local NAME = "purser.client.restricted"
 local scalar = { string = true, number = true, boolean = true }
 
--- Returns a copy of data: tables of texts, numbers and booleans, read without their metatables. Nil and the kind of
--- value that is no data.
+-- Returns a copy of data, read without metatables; or nil and the kind of value that is no data.
 local function plain(value, depth)
   if value == nil or scalar[type(value)] then return value end
   if type(value) ~= "table" then return nil, "a " .. type(value) end
@@ -52,7 +51,7 @@ end
 local shown = { "kind", "outcome", "message", "code", "http_status", "retry_after", "operation", "phase", "offset",
   "retryable", "parameter", "option", "hint", "where" }
 
--- Returns an error without what belongs to the client: its intent is reconciled by the host.
+-- Returns an error without the intent, which the host reconciles.
 local function without_intent(err)
   if not errors.is(err) then return err end
   local fields = {}
@@ -76,7 +75,7 @@ local function not_granted(name)
     "its host may add it to the list")
 end
 
--- Parameters as data; or nil and an error.
+-- Returns parameters as data; or nil and an error.
 local function take(name, params, opts)
   if opts ~= nil then
     return reject(name, "a restricted client takes no options of a call", "give the parameters alone")
@@ -94,13 +93,10 @@ end
 local Walk = { __name = "purser.walk" }
 Walk.__index = Walk
 
---- Does what purser.Walk's does, with copies of the records.
 function Walk:next() return hand_out(self.walk:next()) end
 
---- Does the same.
 function Walk:collect() return hand_out(self.walk:collect()) end
 
---- Does the same.
 function Walk:cursor() return self.walk:cursor() end
 
 Walk.__call = errors.iterate
@@ -126,19 +122,16 @@ local function walk_of(self, row)
   end
 end
 
-local function read_only()
-  error("a restricted client cannot be changed", 2)
-end
-
--- Returns a table that has these members, and answers any other name by `other(name)`.
+-- Returns a table of these members; `other(name)` answers any other name.
 local function sealed(members, other, shown_as)
   return setmetatable({}, {
     __index = function(_, name) return members[name] or other and type(name) == "string" and other(name) or nil end,
-    __newindex = read_only, __metatable = NAME, __tostring = function() return shown_as end,
+    __newindex = function() error("a restricted client cannot be changed", 2) end,
+    __metatable = NAME, __tostring = function() return shown_as end,
   })
 end
 
--- Returns a group: each granted operation as a method; what is not granted is a method that says so.
+-- Returns a group with the granted operations; any other method says that it is not granted.
 local function make_group(group, granted)
   local methods, held = {}, nil
   local function method(name, fn)
@@ -156,7 +149,7 @@ end
 
 -------------------------------------------------------------------------------------------------------- the list
 
--- Adds the rows that an entry of the list names. Returns nil, or a message and what to do.
+-- Adds the rows of an entry. Returns nil, or a message and what to do.
 local function add(rows, entry)
   if type(entry) ~= "string" then return "an operation has no name", 'give a text such as "wallet.deposit_history"' end
   local row = operations.by_name[entry]
@@ -179,8 +172,8 @@ local function add(rows, entry)
   return format('"%s" names no operation%s', entry, suggest.hint(entry, names)), 'a "*" stands for reads alone'
 end
 
---- Makes a restricted client. `list` holds full names of operations, and names with `*`, which stand for the reads that
---- fit: a write call is granted by its full name alone. A history is granted together with its walk (each_...).
+--- Makes a restricted client of full names, and names with `*` for reads: a write call is granted by its full name
+--- alone. A history is granted with its walk (each_...).
 ---@param client purser.Client
 ---@param list string[]
 ---@return purser.RestrictedClient|nil restricted, purser.Error|nil err

@@ -1,15 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- The environment of a script that is not trusted: a restricted client, and copies of what Lua has that reaches
---- nothing of the host.
+--- The environment of a script that is not trusted: a restricted client, and copies of harmless functions of Lua.
 --
 --     local limited = assert(purser.restricted(client, { "wallet.deposit_history" }))
 --     local environment = assert(purser.sandbox(limited, { print = print, since = client:now() - 3600000 }))
 --     local chunk = assert(load(script, "=script", "t", environment))     -- Lua 5.1: loadstring and setfenv
 --
--- Nothing is given that is not named here. A table of the host is never given, a copy is: whoever holds a table can put
--- a function of its own into it. So there is no getmetatable, which answers for any text with the host's `string`, no
--- newproxy and no coroutine, whose `running` is the host's. What shares a state with the host (the numbers of
--- math.random) is left out as well.
+-- A table of the host is copied: its holder could put a function into it. getmetatable is absent, as it answers for any
+-- text with the host's `string`; so are newproxy, coroutine (`running` is the host's), and shared state (math.random).
 
 local errors = require "purser.client.call.errors"
 local restricted = require "purser.client.restricted"
@@ -22,7 +19,6 @@ local setmetatable, getmetatable, rawget = setmetatable, getmetatable, rawget
 local BASE = "_VERSION assert error ipairs next pairs pcall rawequal rawget rawlen select tonumber tostring type "
   .. "unpack xpcall"
 
--- Each Lua has some of these.
 local LIBRARIES = {
   bit = "arshift band bnot bor bswap bxor lshift rol ror rshift tobit tohex",
   bit32 = "arshift band bnot bor btest bxor extract lrotate lshift replace rrotate rshift",
@@ -34,14 +30,14 @@ local LIBRARIES = {
   utf8 = "char charpattern codepoint codes len offset",
 }
 
--- Makes no finaliser: it would run inside of other code of the host, at any moment.
+-- Makes no finaliser, which would run inside the host's code.
 local function set_metatable(object, metatable)
   local finalises = type(metatable) == "table" and rawget(metatable, "__gc") ~= nil
   if finalises then error("a script has no finalisers (__gc)", 2) end
   return setmetatable(object, metatable)
 end
 
--- Adds what a library has of these names; a table, which others may hold as well, is never added.
+-- Adds members of a library, and never a table, which others may hold.
 local function add(to, library, names)
   for name in gmatch(names, "%S+") do
     local value = rawget(library, name)
@@ -50,7 +46,7 @@ local function add(to, library, names)
   return to
 end
 
--- Paths to the host from inside of a script, whatever they are called there; of some libraries all.
+-- Paths to the host from a script, under any name; of some libraries all.
 local OPENING = { coroutine = "all", debug = "all", io = "all", package = "all", string = "dump",
   os = "execute exit getenv remove rename setlocale tmpname",
   _G = "collectgarbage dofile getfenv getmetatable load loadfile loadstring module newproxy rawset require setfenv "
@@ -66,8 +62,8 @@ end
 
 local plain = { string = true, number = true, boolean = true, ["function"] = true }
 
--- Returns a copy of data and functions, with the tables that hold each other; or nil and what cannot be given: an
--- object has a metatable, which is the host's, and most show it as a member (`__index`).
+-- Returns a copy of data and functions, also of tables in circles; or nil and the fault: an object's metatable is the
+-- host's, and most show it (`__index`).
 local function copy(value, name, copies)
   if type(value) == "function" and opens_the_host(value) then return nil, name .. " leads to the host" end
   if plain[type(value)] or restricted.is(value) then return value end
@@ -86,8 +82,8 @@ local function copy(value, name, copies)
   return made
 end
 
---- Makes the environment of one script: `client`, the functions of Lua that reach nothing of the host, and copies of
---- what `extras` names. A function among the extras is given as it is: it is the host's to judge what it lets through.
+--- Makes a script's environment: `client`, functions of Lua, and copies of `extras`. A function of the extras is given
+--- as it is: the host judges what it lets through.
 ---@param client purser.RestrictedClient
 ---@param extras? table<string, any>  further names; they take the place of equal ones
 ---@return table|nil environment, purser.Error|nil err

@@ -1,8 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The methods of a client besides its operations. Loaded with the first such method: a program that only reads deposits
--- does without.
---
--- `of_states` are the methods of the inner state, `of_clients` the same for what users hold.
+-- The methods of a client beside its operations: `of_states` of the inner state, `of_clients` of clients.
 
 local build = require "purser.client.build"
 local errors = require "purser.client.call.errors"
@@ -33,7 +30,7 @@ local function row_of(name)
     suggest.among(name, operations.by_name)), "`purser operations` lists them")
 end
 
---- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
+--- Runs the operation of a full name: "wallet.withdraw" as client.wallet:withdraw(params, opts).
 ---@param name string
 ---@param params table|nil
 ---@param opts purser.CallOptions|nil
@@ -44,9 +41,9 @@ function State:call(name, params, opts)
   return (row.effect == "read" and pipeline.run or build.seams.writes.send)(self, row, params, opts)
 end
 
---- Returns the result of a write call that was made before with this key (its id, or `key` of opts) and content, with
---- `info.repeated`; nil alone where it was not made; nil and an error of outcome "unknown" where nobody knows. It sends
---- no write call; client:call asks the same before it makes one.
+--- Returns the result of an earlier write call with this key (its id, or `key` of opts) and content, with
+--- `info.repeated`; nil where none was made; nil and an error of outcome "unknown" where nobody knows. Sends no write
+--- call; client:call asks the same first.
 ---@param name string
 ---@param params table|nil
 ---@param opts purser.CallOptions|nil
@@ -57,8 +54,7 @@ function State:recall(name, params, opts)
   return build.seams.writes.recall(self, row, params, opts)
 end
 
---- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
---- completes the sentence `parameter "x" ...`, and the cure.
+--- Tells if a parameter takes a value. Returns true; or nil, a fault that completes `parameter "x" ...`, and the cure.
 ---@param name string       full name of the operation
 ---@param parameter string
 ---@param value any
@@ -90,7 +86,7 @@ end
 
 local MASK = "..."
 
--- Takes from a request what lets it in at the service.
+-- Masks what lets a request in at the service.
 local function without_signature(profile, request)
   request.url = request.url:gsub("([?&]" .. profile.signature_name .. "=)[^&]*", "%1" .. MASK)
   for header in pairs(request.headers) do
@@ -99,26 +95,21 @@ local function without_signature(profile, request)
   return request
 end
 
--- Returns what users get of a request.
-local function request_of(request)
-  local headers = {}
-  for header, value in pairs(request.headers) do headers[header] = value end
-  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
-end
-
--- Returns a request that is not sent: `how` names what builds that of a write call.
+-- Returns an unsent request: `how` names the builder of a write call's.
 local function request_for(self, how, name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   local request
   request, err = (row.effect == "read" and build_read or build.seams.writes[how])(self, row, params,
     opts or pipeline.no_options)
-  return request and request_of(request), err
+  if not request then return nil, err end
+  local headers = {}
+  for header, value in pairs(request.headers) do headers[header] = value end
+  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
 end
 
---- Checks, builds and signs a request without sending it. A journal records a write call as one that was sent, by the
---- same rules: its key is used, and what becomes of it is found out. With `info` in opts, `info.intent` is what
---- client:parse and client:reconcile take of a write call.
+--- Checks, builds and signs a request without sending it. A journal records a write call as sent: its key is used, and
+--- its outcome is looked for. `info.intent` is for client:parse and client:reconcile.
 ---@param name string  full name of the operation
 ---@param params table|nil
 ---@param opts purser.CallOptions|nil
@@ -127,8 +118,7 @@ function State:prepare(name, params, opts)
   return request_for(self, "prepare", name, params, opts)
 end
 
---- Checks a call, and builds its request as it would travel, without what makes it valid: the API key and the signature
---- are `...`. Nothing is sent or recorded; what a journal knows is not asked.
+--- Checks a call, and builds its request with `...` for API key and signature. Nothing is sent, recorded or asked.
 ---@param name string  full name of the operation
 ---@param params table|nil
 ---@param opts purser.CallOptions|nil
@@ -138,7 +128,7 @@ function State:preview(name, params, opts)
   return request and without_signature(self.profile, request), err
 end
 
--- Returns the intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
+-- Returns the intent given to parse, or in an `info`; nil for another operation's.
 local function intent_for(row, given)
   local intent = type(given) == "table" and (given.intent or given)
   if type(intent) ~= "table" or intent.operation ~= row.full_name or type(intent.params) ~= "table" then return nil end
@@ -167,8 +157,7 @@ function State:parse(name, status, body, headers, intent)
   return nil, err
 end
 
---- Finds out what became of a call whose outcome is unknown: docs/write/outcomes.md says how. Takes its error,
---- or its intent.
+--- Finds out what became of a call of unknown outcome, from its error or intent (docs/write/outcomes.md).
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
 ---@param window purser.reconcile.Window|nil  of purser.payouts: when its record can have been made
@@ -177,28 +166,27 @@ function State:reconcile(unreconciled, options, window)
   return build.seams.writes.reconcile(self, unreconciled, options, window)
 end
 
---- Returns the name under which the journal keeps what this client does: its option `account`, or a digest of its API
---- key.
+--- Returns the name of this client in a journal: its option `account`, or a digest of its API key.
 ---@return string
 function State:account()
   return self._account or build.seams.writes.unnamed(self)
 end
 
---- Asks whether the service is there. Not signed. Returns true.
+--- Asks if the service is there, unsigned.
 ---@param opts purser.CallOptions|nil
 ---@return true|nil there, purser.Error|nil err
 function State:ping(opts)
   return pipeline.run(self, unsigned.rows.ping, nil, opts)
 end
 
---- Returns the service's time in epoch milliseconds. Not signed.
+--- Returns the service's time in epoch milliseconds, unsigned.
 ---@param opts purser.CallOptions|nil
 ---@return integer|nil time, purser.Error|nil err
 function State:server_time(opts)
   return pipeline.run(self, unsigned.rows.server_time, nil, opts)
 end
 
---- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
+--- Learns the service's time. Returns the clock's correction in milliseconds.
 ---@return integer|nil correction_ms, purser.Error|nil err
 function State:sync_clock()
   return self._clock:learn(function() return pipeline.run(self, unsigned.rows.server_time) end)
@@ -210,31 +198,31 @@ end
 ---@field has_journal boolean
 ---@field visibility_delay_ms integer
 
---- Returns those options of purser.new that programs on top need to know.
+--- Returns the options that programs on top need.
 ---@return purser.Settings
 function State:settings()
   return { account = self._account, base_url = self._origin .. self._prefix, has_journal = self._journal ~= nil,
     visibility_delay_ms = self._visibility_delay_ms }
 end
 
---- Returns the plans that the journal keeps for a client with the option `policy`; nil for any other. It is what
---- `purser.approvals` adds to and reads: nothing in it lets a call through that persons have not signed.
+--- Returns the journal's plans for a client with the option `policy`, else nil: `purser.approvals` adds and reads them.
+--- A plan without signatures lets no call through.
 ---@return purser.PlansKept|nil
 function State:plans()
   local gate = self._guard and self._guard.gates.approvals
   return gate and views.view(gate.kept) or nil
 end
 
---- Returns the service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
+--- Returns the known time of the service in epoch milliseconds, as requests are stamped.
 ---@return integer
 function State:now()
   return assert(self._clock:read())
 end
 
--- Where the caller stands: Lua 5.1 counts a tail call as a function, others do not.
+-- The caller's level: Lua 5.1 counts a tail call as a function.
 local CALLER = _VERSION == "Lua 5.1" and not rawget(_G, "jit") and 3 or 2
 
---- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
+--- Sleeps as the client's transport does: other tasks go on, and a simulator's clock moves.
 ---@param ms integer
 function State:sleep(ms)
   if type(ms) ~= "number" or not (ms >= 0 and ms < math.huge) then
@@ -244,12 +232,12 @@ function State:sleep(ms)
   setbacks.pause(self, ms)
 end
 
---- Wipes the secret and closes the connections that this client opened itself. May be called again.
+--- Wipes the secret and closes the client's own connections. May be called again.
 function State:close()
   build.close(self)
 end
 
---- Walks a history or list: client:each("wallet.deposit_history", { from = ... }); docs/client/histories.md.
+--- Walks a history or list by its full name (docs/client/histories.md).
 ---@param name string  full name of the operation
 ---@param params table|nil  purser.WalkParams, and those of the operation
 ---@param opts purser.CallOptions|nil  of each call
@@ -258,7 +246,7 @@ function State:each(name, params, opts)
   return views.view(history.each(self, name, params, opts))
 end
 
---- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.
+--- Returns the earliest epoch ms of a history; nil without a documented limit.
 ---@param name string  full name of the operation
 ---@param now integer|nil  another time than the client's
 ---@return integer|nil earliest
@@ -269,8 +257,7 @@ end
 ---@class purser.Limits
 ---@field pools purser.PoolUse[]
 
---- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
---- used. A client without a rate limit has none.
+--- Returns what the rate limit's pools hold now, and what blocks them; nil and an error where the store fails.
 ---@return purser.Limits|nil limits, purser.Error|nil err
 function State:limits()
   if not self._rate_limit then return { pools = {} } end
@@ -279,7 +266,7 @@ function State:limits()
   return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = message }
 end
 
---- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/desk/receive.md.
+--- Waits until what is read is as requested (docs/desk/receive.md).
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)
@@ -300,8 +287,7 @@ for name, method in pairs(State) do
   end
 end
 
--- Says more of a name that a client does not have: where the operation is, or the name that differs by a letter or an
--- underscore. Any other name is nil, so that `if client.something then` asks whether it is there.
+-- Returns a hint for a near name, or an operation's place; nil else: `if client.something then` works.
 local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
@@ -315,7 +301,6 @@ local function meant_by(name)
   return near and (' (did you mean "%s"?)'):format(near)
 end
 
--- Raises what was meant by a name, at the caller of the function that looked it up.
 local function refuse(name)
   local meant = meant_by(name)
   if meant then error(('a client has no "%s"%s'):format(name, meant), 3) end

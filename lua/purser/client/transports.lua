@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser.transport`: the functions that make transports, by name. Rooms above register theirs.
+-- `purser.transport`: makers of transports, by name. Rooms above register theirs.
 
 local lazy = require "purser.client.util.lazy"
 local names_of = lazy "purser.client.util.names_of"
@@ -9,7 +9,6 @@ local M = {}
 
 local modules = { curl = "purser.client.transport.curl", multi = "purser.client.transport.multi" }
 
---- Registers a transport; its module is loaded at the first use.
 ---@param name string
 ---@param module string  has `new`
 function M.register(name, module)

@@ -126,6 +126,12 @@ describe("a page", function()
     assert.same({ n = 5, answer, 1, nil, true, true }, table.pack(pages.ask(source_of(LIST, { answer }), 1, 2, 1)))
   end)
 
+  it("whose call fails is the call's error", function()
+    local refused = { kind = "api" }
+    local source = source_of(LIST, {}, { run = function() return nil, refused end })
+    assert.same({ n = 2, nil, refused }, table.pack(pages.ask(source, 1, 2, 1)))
+  end)
+
   it("that makes no sense is an error for a strict source: every record has a time", function()
     local cases = {
       { { data = { {} } }, strict = true },

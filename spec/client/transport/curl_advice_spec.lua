@@ -20,7 +20,7 @@ describe("an error", function()
       .wallet:coins()
     assert.matches("no connection to the proxy could be made; check `proxy`", err.message, 1, true)
     _, err = assert(new {}).wallet:coins()
-    assert.matches("no connection could be made; check the URL", err.message, 1, true)
+    assert.matches("no connection could be made; check `base_url`", err.message, 1, true)
   end)
 
   -- The environment of a process is read by libcurl in C.
@@ -43,12 +43,12 @@ describe("an error", function()
 
   it("says that a port may speak no TLS, and that one may want it", function()
     local _, err = assert(new { base_url = (service.url:gsub("^http", "https")) }).wallet:coins()
-    assert.matches("perhaps this port speaks no TLS: check the URL", err.message, 1, true)
+    assert.matches("perhaps this port speaks no TLS: check `base_url`", err.message, 1, true)
     local account = assert(service.world:account { role = "main" })
     assert(service.world:fault { kind = "lost_answer", operation = "wallet.coins", times = 1 })
     _, err = assert(new { base_url = service.url, api_key = account.api_key, secret_key = account.secret_key })
       .wallet:coins()
-    assert.matches("perhaps this port wants https:// in the URL", err.message, 1, true)
+    assert.matches("perhaps this port wants https:// in `base_url`", err.message, 1, true)
   end)
 
   it("says at once what is wrong with ca_file and proxy, and quotes no password", function()

@@ -34,7 +34,7 @@ describe("the blocking transport", function()
     it("when the host has no address", function()
       local label = ("a"):rep(64) -- no resolver asks for it
       local t = transport { base_url = "http://" .. label .. ".invalid", allow_insecure = true }
-      assert.matches("check the URL", assert_not_sent("resolve", "curl 6", t:send(money_request.new())))
+      assert.matches("check `base_url`", assert_not_sent("resolve", "curl 6", t:send(money_request.new())))
     end)
 
     it("when the proxy has no address", function()
@@ -109,7 +109,7 @@ describe("the blocking transport", function()
 
     it("when the certificate is another host's", function()
       local message = assert_not_sent("tls", "curl 60", tls("other", { ca_file = made.path "ca.crt" }))
-      assert.matches("another host name; check the URL", message)
+      assert.matches("another host name; check `base_url`", message)
     end)
 
     it("when the authority is unknown to the system", function()

@@ -84,7 +84,7 @@ describe("a webhook", function()
     peer:tls(made.path "other.crt", made.path "other.key")
     ok, message = delivered { ca_file = made.path "ca.crt" }
     assert.is_nil(ok)
-    assert.matches("another host name; check the URL", message)
+    assert.matches("another host name; check `webhook`", message)
     own.stop()
   end)
 

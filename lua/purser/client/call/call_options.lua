@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Checks for what is given with one call: its options, and the credentials that sign it.
+-- Checks the options of one call, and the credentials.
 
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
@@ -7,21 +7,20 @@ local errors = lazy "purser.client.call.errors"
 
 local M = {}
 
---- The rule of a timeout: at most an hour.
+--- At most an hour.
 M.HOUR_MS = { 1, 3600000 }
 
---- The options of a call.
 M.rules = { extra_params = "table", recv_window = { 1 }, timeout_ms = M.HOUR_MS, info = "table",
   key = option_schema.NAME, asked = "table" }
 
---- Returns nil when the profile bears the window of checked options, else a message, the option and a hint.
+--- Returns nil where the profile bears the window of checked options; else a message, the option and a hint.
 function M.check_window(options, profile)
   local window = options.recv_window
   if window == nil or window <= profile.max_recv_window then return nil end
   return option_schema.check({ recv_window = window }, { recv_window = { 1, profile.max_recv_window } }, "option")
 end
 
---- Checks the options of one call. Returns nil, or an argument error.
+--- Returns nil, or an argument error.
 function M.check(opts, profile)
   local message, name, hint = option_schema.check(opts, M.rules, "option")
   if not message then message, name, hint = M.check_window(opts, profile) end
@@ -45,7 +44,7 @@ local function check_secret(name)
   if name ~= "purser.secret" then return NO_SECRET, "give one of them" end
 end
 
---- Checks what credentials are made of. Returns nil, or a message that never quotes a value and what to do.
+--- Returns nil, or what to do and a message that quotes no value.
 function M.check_credentials(api_key, secret_key)
   if type(api_key) ~= "string" then return '"api_key" is missing', MISSING end
   if secret_key == nil then return '"secret_key" is missing', MISSING end

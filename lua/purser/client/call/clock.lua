@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The service's time. A client begins with the host's clock. After a timestamp outside of the service's window (700003)
--- the client asks the service for the time, or takes the rejection's Date header, and counts from there with the
--- monotonic clock. A jump of the host's clock (set by hand, or the machine slept) makes the client ask again before the
--- next signature. A user's clock is believed to count well: only the offset is kept.
+-- The service's time. A client begins with the host's clock. A timestamp outside of the window (700003) makes the
+-- client learn the service's time, or the rejection's Date header, and count on with the monotonic clock. A jump of the
+-- host's clock makes the client ask before the next signature. A user's clock counts well: only the offset is kept.
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -11,19 +10,18 @@ local errors = lazy "purser.client.call.errors"
 
 local M = {}
 
---- The service's code for a timestamp outside of its window.
+--- A timestamp outside of the service's window.
 M.OUTSIDE_WINDOW = "700003"
 
 local Clock = {}
 Clock.__index = Clock
 
---- Makes a clock.
 ---@param wall (fun(): integer)|nil       epoch ms; nil: the host's
 ---@param monotonic (fun(): integer)|nil  ms that only ever grow; nil: the host's, or none when `wall` was given
 function M.new(wall, monotonic)
   local is_hosts = not wall
   if is_hosts then wall, monotonic = core.now_ms, monotonic or core.monotonic_ms end
-  -- `false`, not nil: each call would look for an absent field in Clock, too
+  -- false, not nil: each call would look for an absent field in Clock, too
   return setmetatable({
     wall = wall, monotonic = monotonic or false, is_exact = is_hosts and monotonic == core.monotonic_ms,
     offset = false, apart = false, corrections = 0, asking = false,
@@ -44,7 +42,6 @@ function Clock:now()
 end
 
 --- Returns the service's time in epoch ms as an exact integer; or nil, the problem of a user's clock, and what to do.
----@return integer|nil now, string|nil problem, string|nil hint
 function Clock:read()
   if self.is_exact then
     local offset = self.offset
@@ -59,7 +56,7 @@ end
 -- The longest drift between the host's clock and the monotonic clock that is no jump.
 local JUMP_MS = 1000
 
---- Tells, once, whether the host's clock jumped since the service's time was learned.
+--- Tells, once, whether the host's clock jumped since the last learning.
 function Clock:jumped()
   if not self.offset or not self.monotonic then return false end
   local apart = self.wall() - self.monotonic()
@@ -68,8 +65,7 @@ function Clock:jumped()
   return true
 end
 
--- The farthest believed distance of the service's time from the host's. An impostor must not get requests signed for
--- another year.
+-- The farthest believed distance from the host's clock: an impostor must not get requests signed for another year.
 local FARTHEST_MS = 86400000
 
 -- Returns why a time of the service is not believed, or nil.
@@ -81,14 +77,12 @@ local function doubt(self, time)
     self.monotonic and "this machine's clock" or "the option clock")
 end
 
--- Notes that the service's time was `time` at the reading `counted`.
 local function set(self, time, counted)
   local apart = self.monotonic and self.wall() - self.monotonic() -- a user's clock may raise
   self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
 end
 
---- Learns the time that `ask()` returns (epoch ms, or nil and an error), as the time in the middle of the call. Returns
---- the correction, or nil and the error.
+--- Learns the time that `ask()` returns, as of the middle of the call. Returns the correction, or nil and the error.
 ---@param ask fun(): integer|nil, any
 ---@return integer|nil correction_ms, any err
 function Clock:learn(ask)
@@ -119,8 +113,8 @@ local function parse_date(text)
   return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 
---- Learns from a Date header, whose whole seconds make the clock late by a second at most: a request's window bears a
---- late clock, and no early clock. Returns true, or nil without a believed header.
+--- Learns from a Date header, whose whole seconds make the clock late: a window bears a late clock, and no early one.
+--- Returns true, or nil without a believed header.
 function Clock:learn_date(text)
   local time = parse_date(text)
   if not time or doubt(self, time) then return nil end

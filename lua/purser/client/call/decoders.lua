@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The decoders of answers: which members an answer may have, in whatever envelope, and of which type. They are made of
--- the shapes of the rows.
+-- Makes decoders of answers from the rows' shapes: the members of an answer in any envelope, and their types.
 
 local core = require "purser.core"
 local shapes = require "purser.client.operations.shapes"
@@ -30,7 +29,7 @@ function compile_fields(name)
   return fields
 end
 
--- Returns `fields` and, after them, those of `more` whose names they lack.
+-- Returns `fields`, then the members of `more` with further names.
 local function extend(fields, more)
   local result, seen = {}, {}
   for _, list in ipairs { fields, more } do
@@ -44,17 +43,17 @@ local function extend(fields, more)
   return result
 end
 
---- Returns which form a result has: the part of the row that names its shape.
+--- Returns the form of a result: the part of the row that names the shape.
 function M.form_of(result)
   return result.list and "list" or result.record and "record" or result.page and "page" or "rows"
 end
 
---- Returns the members of a wrapper that may be the list, in the order in which they are looked for.
+--- Returns the members that may be the list, in the order of the search.
 function M.carriers_of(result)
   return { "data", "result", unpack(result.wrappers or {}) }
 end
 
--- Returns the members beside the records that count something.
+-- Returns the members that count records or pages.
 local function count_fields(result)
   local fields = {}
   for name in pairs(result.counts or {}) do
@@ -65,8 +64,7 @@ end
 
 local forms = {}
 
--- A list: an array of records, or an object one of whose members (data, result, ...) is that array. `data` may in turn
--- be an object with such a member.
+-- An array of records, or an object with the array as a member. `data` may be such an object, too.
 function forms.list(result)
   local record = { name = result.list, fields = compile_fields(result.list) }
   local carriers = {}
@@ -102,7 +100,7 @@ forms.page = forms.rows
 
 local made = setmetatable({}, { __mode = "k" })
 
---- Returns the decoder of a row's answers, made at its first use.
+--- Returns the decoder of a row, made at the first use.
 function M.of(row)
   local decoder = made[row]
   if not decoder then
@@ -112,7 +110,6 @@ function M.of(row)
   return decoder
 end
 
---- Makes what decodes an error alone.
 function M.of_errors()
   return core.decoder { record = { name = "error", fields = envelope } }
 end

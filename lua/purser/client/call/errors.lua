@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Purser's kind of error. The text has the form `where: what is wrong; what to do [facts]`, and each part is a field.
+-- Purser's kind of error: the text is `where: what is wrong; what to do [facts]`, each part a field.
 --
--- `outcome` answers the question after a failed call: did the service execute the call?
---   not_sent  certainly not: no byte of the request left this machine
+-- `outcome` says if the service executed the call:
+--   not_sent  no: no byte of the request left this machine
 --   rejected  no: the service answered with a rejection
 --   unknown   perhaps: something was sent, and no answer tells the end
 
@@ -37,28 +37,26 @@ local kinds = {
 }
 local outcomes = { not_sent = true, rejected = true, unknown = true }
 
--- The metatable of all errors of the process, which no holder of an error may reach.
+-- The metatable of all errors in the process, out of reach for holders of an error.
 local NAME = "purser.error"
 local Error = { __name = NAME, __metatable = NAME }
 
 local getinfo = debug and debug.getinfo -- a host may have no `debug`
 
--- The folder of this package, as functions name their files; nil for stripped functions.
+-- The end of this file's name, as functions of the package show the folder; nil for stripped functions.
 local THIS = "client/call/errors.lua"
 local source = getinfo and getinfo(1, "S").source or ""
 local root = source:sub(-#THIS):gsub("\\", "/") == THIS and source:sub(1, -#THIS - 1) or nil
 local command = root and root .. "cli/"
 
--- The deepest caller that is looked for.
 local MAX_DEPTH = 100
 
 local function is_below(frame, folder)
   return frame.source:sub(1, #folder) == folder
 end
 
--- Returns "file:line" of the caller, the innermost function outside of this package; nil where the place is unknown (no
--- `debug`, stripped programs), and for the command, whose user wrote no line. The text of a loaded program may hold a
--- secret, and is not quoted.
+-- Returns "file:line" of the innermost caller outside of this package. Nil without `debug`, for stripped programs and
+-- for the command, whose user wrote no line. The text of a loaded program may hold a secret, and is not quoted.
 local function where()
   for level = 3, root and MAX_DEPTH or 0 do
     local frame = getinfo(level, "Sl")
@@ -70,7 +68,7 @@ local function where()
   end
 end
 
---- Returns the text of an error: where, what is wrong, what to do, and the facts.
+--- Returns an error's text: where, what is wrong, what to do, and the facts.
 ---@param err purser.Error
 ---@param hint string|false|nil  what to do, in the words of who shows it; nil: the error's own; false: none
 ---@return string
@@ -84,7 +82,7 @@ function M.text(err, hint)
   if err.http_status then facts[#facts + 1] = "HTTP " .. err.http_status end
   if err.offset then facts[#facts + 1] = "at byte " .. err.offset end
   if err.retry_after then facts[#facts + 1] = "retry after " .. err.retry_after .. " s" end
-  -- a wait that saw its record sent nothing: nobody is to read its end as the end of the payment
+  -- a wait that saw the record sent nothing: nobody is to read the wait's end as the payment's
   local is_seen = err.phase == "wait" and err.details and err.details.record ~= nil
   if not is_seen then facts[#facts + 1] = "outcome " .. err.outcome end
   if facts[1] then parts[#parts + 1] = " [" .. table.concat(facts, ", ") .. "]" end
@@ -95,7 +93,7 @@ function Error.__tostring(err)
   return M.text(err)
 end
 
---- Makes an error of these fields. `retryable` is false unless given.
+--- `retryable` is false unless given.
 ---@param fields table
 ---@return purser.Error
 function M.new(fields)
@@ -106,7 +104,7 @@ function M.new(fields)
   return setmetatable(fields, Error)
 end
 
---- Makes the error of bad input: nothing was sent.
+--- Makes the error of bad input.
 ---@param parameter string|nil
 ---@param message string
 ---@param hint string|nil
@@ -116,7 +114,7 @@ function M.argument(parameter, message, hint)
     hint = hint, where = where() }
 end
 
---- Makes the error of a parameter of an operation; `name` may be nil.
+--- Makes the error of an operation's parameter; `name` may be nil.
 ---@param row table
 ---@param name string|nil
 ---@param message string  completes the sentence `parameter "x" ...`
@@ -137,7 +135,7 @@ function M.no_client(client, what)
   return M.argument(nil, what .. " has no client", "give one that purser.new made")
 end
 
---- Makes the error of an option of a call, from the results of `option_schema.check`; nil without a message.
+--- Makes the error of a call's option, from the results of `option_schema.check`; nil without a message.
 ---@param message string|nil
 ---@param option string|nil
 ---@param hint string|nil
@@ -149,7 +147,7 @@ function M.option(message, option, hint)
   return err
 end
 
---- Makes the error of unusable options: nothing was sent.
+--- Makes the error of unusable options.
 ---@param message string
 ---@param hint string|nil
 ---@param option string|nil
@@ -169,8 +167,7 @@ function M.undecodable(operation, message, hint)
     message = message, hint = hint }
 end
 
---- Returns the next value of a walk, as the metamethod `__call` in a `for`. Raises an error, because a walk that ends
---- early would look complete.
+--- Returns a walk's next value, for `__call` in a `for`. Raises an error: a walk that ends early would look complete.
 ---@param walk table
 ---@return any value
 function M.iterate(walk)

@@ -1,16 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- Errors for answers without a result: a rejection, or an outcome that is unknown.
+-- Errors for answers without a result: a rejection, or an unknown outcome.
 --
 --   2xx with an error code      rejected (api)
 --   2xx without a result        unknown (decode): the service may have executed the call
 --   4xx                         rejected (api); 408 is unknown
 --   4xx without a service code  http: a proxy or firewall answered, before or after the service; unknown but for reads
---   418, 429                    rejected (throttled); unknown where the body shows a result of a write call
+--   418, 429                    rejected (throttled); unknown where the body shows a write call's result
 --   403 with a page of HTML     throttled: the firewall's "too often"; unknown but for reads
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
--- With each status a code of the profile's `unknown_codes` is unknown (api), and so is a code next to the id of a
--- result of a write call. Texts of an answer are made plain before they enter an error.
+-- Unknown (api) under any status: a code of the profile's `unknown_codes`, and a code beside the id of a write call.
 
 local decoders = require "purser.client.call.decoders"
 local errors = require "purser.client.call.errors"
@@ -30,10 +29,9 @@ local function header(headers, name)
   return headers and unwrap.headers(headers)[name]
 end
 
--- The longest texts of the service in an error.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
--- Names of what signs a request, or others: a page may repeat them in any coding.
+-- Members with secrets: a page may repeat a request in any coding.
 local SECRETS, NEXT, LONG = { "signature", "password", "apikey" }, 12, ("%w"):rep(16)
 
 local function hide_secrets(text)
@@ -49,7 +47,7 @@ local function hide_secrets(text)
   return text
 end
 
--- Returns a text of the answer for an error, without the secrets of a repeated request.
+-- Returns a text of the answer without the secrets of a repeated request.
 local function filled(text, max_bytes)
   if type(text) ~= "string" or text == "" then return nil end
   return clean(hide_secrets(text), max_bytes)
@@ -59,7 +57,7 @@ local function message_of(value)
   return filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES)
 end
 
--- Returns the service's code and message of an error body; nil for a body of others. Empty codes and texts are none.
+-- Returns the code and message of a body of the service, none where empty; nil for any other body.
 local function code_and_message(body)
   local value = body ~= "" and error_decoder:decode(body)
   if not value or not (value.code or value.msg or value.message) then return nil end
@@ -68,8 +66,7 @@ end
 
 local PAGE_BYTES = 200
 
--- Returns the words of a page of HTML, or the beginning of a text that is no JSON; nil for a text that begins as JSON
--- and may hold a result.
+-- Returns the words of an HTML page, or the beginning of a text; nil for JSON, which may hold a result.
 local function words_of(body)
   local first = body:match "^%s*(.)"
   if not first or first == "{" or first == "[" then return nil end
@@ -85,16 +82,16 @@ local function is_pause(status)
   return status == 429 or status == 418
 end
 
--- The service's code for too many requests, in the body of an answer with another status.
+-- Too many requests, in a body under another status.
 local TOO_MANY = "429"
 
--- Tells the page that the service's firewall shows to callers that ask too often.
+-- Tells the firewall's page for callers that ask too often.
 local function is_firewall(status, body, headers)
   if status ~= 403 then return false end
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
 end
 
--- Tells whether the body of a rejection may show the record of a write call. A body with a member twice may.
+-- Tells whether the body of a rejection may show a write call's record, as a body with a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
   local value, _, _, is_repeated = decoders.of(row):decode(body)
@@ -106,33 +103,23 @@ local NO_ERROR = " (this code means success, and the HTTP status does not, so th
 
 local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
 
--- Tells a code that repeats the HTTP status, as gateways do, and is unknown to the service. A pause is a rejection by
--- anybody.
-local function is_gateway_code(status, code)
-  return code == tostring(status) and not is_pause(status) and not codes.get(code)
-end
-
--- Returns the outcome that an answer with a code proves, and the reason where the outcome is not the code's own.
+-- Returns the outcome that a code proves, and the reason where the outcome is not the code's own.
 local function outcome_of(row, profile, status, code, body)
   if profile.unknown_codes[code] then return "unknown", "" end
   if shows_record(row, body) then return "unknown", WITH_RESULT end
   if status >= 200 and status <= 299 then return "rejected", "" end
   if status < 400 or status > 499 or status == 408 then return "unknown", "" end
-  if row.effect ~= "read" and is_gateway_code(status, code) then return "unknown", NOT_ITS_CODE end
-  if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
-  return "rejected", ""
+  if row.effect == "read" then return "rejected", "" end
+  if code == tostring(status) and not is_pause(status) and not codes.get(code) then return "unknown", NOT_ITS_CODE end
+  return profile.success_codes[code] and "unknown" or "rejected", profile.success_codes[code] and NO_ERROR or ""
 end
 
--- Tells whether a body without a code claims success.
-local function claims_success(row, body)
-  return shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true' ~= nil
-end
-
--- Returns the outcome that an answer of a proxy or a firewall proves.
+-- Returns the outcome that a proxy's or firewall's answer proves.
 local function outcome_without_code(row, status, body)
   if status < 400 or status > 499 or status == 408 then return "unknown" end
   if row.effect == "read" then return "rejected" end
-  return is_pause(status) and not claims_success(row, body) and "rejected" or "unknown"
+  local claims_success = shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true'
+  return is_pause(status) and not claims_success and "rejected" or "unknown"
 end
 
 local PARAMETER_WRONG = "33333"
@@ -141,7 +128,7 @@ local hint_of_status = {
   [451] = "the service does not serve the place that this comes from",
 }
 
--- Returns the cure of a service's code, or nil. A write call of unknown outcome has an advice in place of a cure.
+-- Returns a code's cure, or nil. A write call of unknown outcome has an advice instead.
 local function hint_of(row, outcome, code)
   if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
   local known = codes.get(code)
@@ -154,7 +141,6 @@ local function hint_of(row, outcome, code)
   return cure
 end
 
--- Makes the error of an answer that carries the service's code.
 local function rejection(row, profile, status, code, message, body)
   local outcome, why = outcome_of(row, profile, status, code, body)
   return {
@@ -166,7 +152,7 @@ local function rejection(row, profile, status, code, message, body)
   }
 end
 
--- The longest believed pause (s): the service's bans last three days at most, and a proxy may write anything.
+-- The longest believed pause (s): the service bans for three days at most, a proxy may write anything.
 local MAX_PAUSE_S = 7 * 86400
 
 local function retry_after_of(headers)
@@ -175,7 +161,6 @@ local function retry_after_of(headers)
 end
 
 --- Makes the error of an answer with a status of failure.
----@return purser.Error
 function M.of_status(row, profile, status, body, headers)
   local code, message = code_and_message(body)
   local err
@@ -212,7 +197,6 @@ function M.of_status(row, profile, status, body, headers)
   return errors.new(err)
 end
 
---- Makes the error of an answer without a result.
 ---@param message string  why not
 ---@param offset integer|nil
 ---@return purser.Error
@@ -223,8 +207,7 @@ function M.undecodable(row, status, message, offset)
   }
 end
 
---- Makes the error of a response that can be no HTTP answer, by a user's transport: something was sent.
----@return purser.Error
+--- Makes the error of a transport's response that is no HTTP answer: something was sent.
 function M.no_answer(row)
   return errors.new {
     kind = "transport", outcome = "unknown", operation = row.full_name, phase = "receive",
@@ -232,14 +215,13 @@ function M.no_answer(row)
   }
 end
 
---- Makes the error of an answer with an error code in the envelope.
 ---@param value table  the decoded body
 ---@return purser.Error
 function M.of_code(row, profile, status, value, body)
   return errors.new(rejection(row, profile, status, filled(value.code, CODE_BYTES), message_of(value), body))
 end
 
---- Makes the error of an answer that denies its success without a code.
+--- Makes the error of an answer that denies success without a code.
 ---@param value table    the decoded body
 ---@param denied string  what it says
 ---@param state string|nil
@@ -249,7 +231,7 @@ function M.denied(row, status, value, denied, state)
     state and clean(state, 20) or "") .. (message_of(value) or "the service gave no reason"))
 end
 
---- Makes the error of a body that does not fit the row. An error with further members is still an error.
+--- Makes the error of a body that does not fit the row; an error with further members is still an error.
 ---@param message string|nil  why it does not
 ---@param offset integer|nil
 ---@return purser.Error

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The hooks of purser.new, and what they see of one attempt: never a key, a signature or a parameter.
+-- The hooks of purser.new. An attempt shows no key, signature or parameter.
 
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
@@ -17,27 +17,27 @@ local function run(hook, event, info)
   info.hook_error = readable and text or "an error without a text"
 end
 
---- A call waits `ms` milliseconds for the rate limit: the hook `wait` is called before.
+--- Calls the hook `wait` before a wait of `ms` for the rate limit.
 function M.report_wait(hooks, row, ms, info)
   if not hooks.wait then return end
   run(hooks.wait, { operation = row.full_name, method = row.method, path = row.path, wait_ms = ms }, info)
 end
 
---- Returns the same as a text for a person.
+--- Returns a wait as a text for a person.
 ---@param ms integer
 ---@return string
 function M.room_text(ms)
   return ("the rate limit has room in %d s"):format(math.max(1, math.ceil(ms / 1000)))
 end
 
---- An attempt begins: `before` is called with it. Returns what calls `after`.
+--- Calls `before`. Returns the attempt's watch, which calls `after`.
 function M.begin(hooks, row, request, attempt, info)
   local event = { operation = row.full_name, method = request.method, path = row.path, attempt = attempt }
   if hooks.before then run(hooks.before, event, info) end
   return setmetatable({ event = event, after = hooks.after, info = info, started = core.monotonic_us() }, Watch)
 end
 
---- The attempt is over: `after` is called with it, once.
+--- Calls `after`, once.
 function Watch:report(err, response)
   local after, event = self.after, self.event
   if not after then return end
@@ -60,15 +60,15 @@ local function conclude(self, ok, ...)
   error((...), 0)
 end
 
---- Runs `fn(...)`, which sends a read, and returns what it returns. What it raises is raised once `after` was
---- called. (In a coroutine on Lua 5.1 that is no task of purser.schedule it is raised, and no more.)
+--- Runs `fn(...)`, which sends a read. Raises an error of `fn` after the hook `after` (on Lua 5.1 without the hook in a
+--- coroutine that is no task).
 function Watch:execute(fn, ...)
   if not self.after then return fn(...) end
   return conclude(self, schedule.protect(fn, ...))
 end
 
---- Reports how a write call ended when something was raised during it. `lost` is the error of one whose end
---- is not known: it holds the parameters, which are not for hooks.
+--- Reports the end of a write call in which something was raised. `lost`, an error of unknown outcome, holds the
+--- parameters: they are not for hooks.
 function Watch:report_end(err, lost)
   if err == lost then
     err = errors.new { kind = lost.kind, outcome = lost.outcome, phase = lost.phase, operation = lost.operation,

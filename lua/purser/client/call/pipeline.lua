@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- The pipeline: the stages of every call, and the run of a read call.
+-- The stages of every call, and the run of a read call; write/call.lua runs a write call through the stages.
 --
 --   check -> build -> sign -> send -> decode
 --
--- write/call.lua runs a write call through the same stages. `self` is the inner state of a client (client/build.lua).
--- Modules beyond a first read are loaded at first use, because a short script mostly waits for modules.
+-- `self` is a client's inner state. Modules beyond a first read load at the first use: a short script waits for them.
 
 local call_options = require "purser.client.call.call_options"
 local core = require "purser.core"
@@ -25,13 +24,12 @@ local floor = math.floor
 
 local M = {}
 
---- The options of a call without options.
 M.no_options = {}
 
---- The options of a read that settles a payment: it waits for the rate limit among the write calls.
+--- The options of a read that settles a payment: the rate limit ranks the read among write calls.
 M.settles = {}
 
--- Returns the form of a row's JSON body under a profile; nil for parameters in the query.
+-- Returns the form of a row's JSON body; nil for parameters in the query.
 local function body_form(profile, row)
   if row.body == "object" then return profile.object_body ~= "query" and profile.object_body or nil end
   if row.body == "array" then return profile.array_body ~= "query" and profile.array_body or nil end
@@ -57,7 +55,7 @@ local function layout_for(self, row)
   return layout
 end
 
---- Makes the signer and the headers of a key pair. Returns nil, or a message and what to do.
+--- Sets signer and headers of a key pair. Returns nil, or a message and what to do.
 function M.use_credentials(self, api_key, secret_key)
   local problem, hint = call_options.check_credentials(api_key, secret_key)
   if problem then return problem, hint end
@@ -72,9 +70,7 @@ function M.use_credentials(self, api_key, secret_key)
   }
 end
 
---- Asks the credentials function, and makes a signer of the answer: a secret may change under an equal key. A client
---- that
--- the function closed gets no signer.
+--- Asks the credentials function and makes a signer: a secret may change under an equal key. None for a closed client.
 function M.refresh_credentials(self)
   local ok, api_key, secret_key = pcall(self._credentials)
   if self._closed then return end
@@ -85,7 +81,7 @@ function M.refresh_credentials(self)
   return M.use_credentials(self, api_key, secret_key)
 end
 
---- Builds and signs the request of one attempt from checked values, with a timestamp of its own.
+--- Builds and signs the request of one attempt.
 function M.build(self, row, layout, values, opts)
   if row.unsigned then
     if self._closed then return nil, setbacks.closed(row) end
@@ -113,22 +109,20 @@ function M.build(self, row, layout, values, opts)
   }
 end
 
--- Clears an `info` of an earlier call.
-local function clear_info(info)
-  info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
-  info.repeated = nil
-end
-
--- Checks the options of a call, and clears their `info`. Returns an error, or nil.
+-- Returns an error, or nil.
 local function check_options(self, row, opts)
   local err = call_options.check(opts, self.profile)
   if err then err.operation = row.full_name end
-  if type(opts) == "table" and type(opts.info) == "table" then clear_info(opts.info) end
+  local info = type(opts) == "table" and opts.info
+  if type(info) == "table" then
+    info.attempts, info.http_status, info.headers, info.timings, info.hook_error = 0, nil, nil, nil, nil
+    info.repeated = nil
+  end
   return err
 end
 
---- Checks everything about a call, and clears the `info` of its options. Returns the values that travel and their
---- layout; or nil, an error and what validate.check says of rejected values.
+--- Checks a call, and clears `info`. Returns the values that travel and their layout; or nil, an error and the rejected
+--- values of validate.check.
 function M.check_call(self, row, params, opts)
   local err = opts ~= M.no_options and opts ~= M.settles and check_options(self, row, opts)
   if self._closed then return nil, setbacks.closed(row) end
@@ -169,8 +163,7 @@ end
 ---@field watch table|false set to what reports the attempt to the hook `after`
 ---@field verify fun(self, value: any, err: purser.Error|nil, response: table): any, purser.Error|nil  notes the end
 
--- Sends a request and reads the answer: `result | nil, err`, and the response. A write call has `sending`, a read call
--- has `values`.
+-- Returns `result | nil, err`, and the response. A write call has `sending`, a read call has `values`.
 local function exchange(self, row, request, sending, values)
   if self._closed then return nil, setbacks.closed(row) end -- by the hook, or during the pause before this attempt
   if sending then
@@ -187,7 +180,7 @@ local function exchange(self, row, request, sending, values)
   return value, err, response
 end
 
---- Makes one attempt: from a request to `result | nil, err`.
+--- Returns `result | nil, err` of one attempt.
 ---@param sending purser.Sending|nil  of a write call
 ---@param values table|nil            of a read call
 function M.attempt(self, row, request, attempt, info, sending, values)
@@ -211,7 +204,7 @@ local function wait_for_room(...)
   setbacks.wait_for_room(...)
 end
 
---- Returns the signed request of an attempt, once the rate limit has room for it; or nil and an error.
+--- Waits for the rate limit. Returns an attempt's signed request; or nil and an error.
 function M.next_request(self, row, layout, values, opts)
   local limit, takes, at = self._rate_limit, nil, nil
   if limit then
@@ -230,7 +223,7 @@ function M.next_request(self, row, layout, values, opts)
   return nil, err
 end
 
--- Returns why a list of deposit addresses answers another question; or nil.
+-- Returns why a list of deposit addresses answers another question, or nil.
 local function foreign_address(row, params, value)
   local is_addresses = row.result and row.result.list == "deposit_address" and params and params.coin
   for _, shown in ipairs(is_addresses and value or {}) do
@@ -239,9 +232,7 @@ local function foreign_address(row, params, value)
   end
 end
 
---- Runs a read call through all stages, with the attempts of the retry policy. write/call.lua runs a write call, which
---- is never sent twice.
----param verify nil|fun(row: table, response: table, value: any): any, purser.Error|nil  judges each result
+--- Runs a read call, with the attempts of the retry policy. A write call (write/call.lua) is never sent twice.
 function M.run(self, row, params, opts, verify)
   if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.call takes it", 2) end
   opts = opts or M.no_options

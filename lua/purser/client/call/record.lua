@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A record as the result of a call: one record, with the member that proves it. A word, a page or a zero in that member
--- proves nothing.
+-- One record as the result of a call, with the member that proves it: no word, page or zero.
 
 local core = require "purser.core"
 local plain_text = require "purser.client.util.plain_text"
@@ -13,21 +12,21 @@ local no_ids = {
   error = true,
 }
 
--- Zeros, with or without what divides them, and numbers below zero name nothing either.
+-- Zeros, also divided, and numbers below zero name nothing.
 local function names_something(text)
   return text:find "%S" and not no_ids[text:lower()] and not text:find "^[-+.0]+$" and not text:find "^%-%d"
     and plain_text.is_plain(text)
 end
 
--- The service's ids are digits, 32 hexadecimal digits, or letters and digits such as mx0aBYs33eIilxBWC5. What has
--- another sign, no digit or more than 64 signs is a word, a page or a mistake; zeros name nothing.
+-- Ids of the service: digits, 32 hexadecimal digits, or letters and digits (mx0aBYs33eIilxBWC5). Another sign, no digit
+-- or more than 64 signs make a word, a page or a mistake.
 local function is_id(text)
   return #text <= 64 and text:find "^[A-Za-z0-9_][A-Za-z0-9_-]*$" and text:find "[0-9]" and not text:find "^[0-]+$"
 end
 
 local MAX_ADDRESS = 256
 
--- An address may have other signs, and a name of letters alone. None has blanks or is a piece of a page.
+-- An address may have other signs, or letters alone, but no blanks and no piece of a page.
 local function is_address(text)
   return #text <= MAX_ADDRESS and text:find "^[A-Za-z0-9_:.?=&/+~@-]+$" and text:find "[A-Za-z0-9]"
     and names_something(text)
@@ -37,16 +36,15 @@ local function is_filled(text)
   return text:find "%S"
 end
 
--- Rules for the essential member of a record, where it is more than a text.
 local proofs = { id = is_id, tranId = is_id, apiKey = is_id, address = is_address, totalConvert = core.decimal }
 
--- Tells whether a member may name a record, although it proves none. Next to an error code that is enough for doubt.
+-- Tells whether a member may name a record without a proof: beside an error code reason enough for doubt.
 local function may_be_proof(name, text)
   return type(text) == "string" and (name == "totalConvert" and core.decimal or proofs[name] and names_something
     or is_filled)(text) and true or false
 end
 
--- Returns why a key pair cannot be used or kept; nil where it can.
+-- Returns why a key pair cannot be used or kept; or nil.
 local function broken_key(record)
   for _, name in ipairs { "apiKey", "secretKey" } do
     local text = record[name]
@@ -56,7 +54,7 @@ local function broken_key(record)
   end
 end
 
---- Takes the record out of a decoded answer: the record, or nil and what is missing.
+--- Returns the record of a decoded answer; or nil and what is missing.
 ---@param result table  of the row
 ---@param value table   the decoded body
 ---@param answer table  success_codes
@@ -83,9 +81,7 @@ function M.take(result, value, answer)
   return record
 end
 
---- Tells whether a decoded answer shows, in any place, what may prove the record of this row.
----@param row table
----@param value table
+--- Tells whether any part of a decoded answer may prove a record of this row.
 function M.shows(row, value)
   local name, data = row.result.required_member, value.data or {}
   for _, record in ipairs { value, value[1] or {}, data, data[1] or {} } do

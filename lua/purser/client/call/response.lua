@@ -11,7 +11,7 @@ local M = {}
 
 local PART = 16384 -- bytes, which take some 0.1 ms
 
--- Decodes an answer as the decoder does. A long list is decoded in parts, where the step of a loop may end.
+-- A long list is decoded in parts: a step of a loop may end between them.
 local function decode(decoder, body)
   if #body <= PART or not schedule.has_budget() then return decoder:decode(body) end
   local state = {}
@@ -22,12 +22,10 @@ local function decode(decoder, body)
   end
 end
 
--- Returns nil and the error that a function of failure.lua makes.
 local function fail(how, ...)
   return nil, failure[how](...)
 end
 
---- Returns whether a transport's response can be an answer of HTTP.
 function M.is_answer(status, body)
   return (status == 200 or type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0)
     and type(body) == "string"
@@ -42,9 +40,8 @@ local function is_something(value)
   return value ~= nil and value ~= "" and not is_no(value) and not (type(value) == "table" and next(value) == nil)
 end
 
--- Returns the member of an answer that denies the success that the rest shows, whether it stands in the envelope or in
--- the record: `success` for every operation; for a write call, whose records have no status, `error` and a status of
--- failure, too. Also the status.
+-- Returns the member of an answer, in the envelope or the record, that denies success: `success`; for a write call,
+-- whose records have no status, also `error` and a status of failure. Also the status.
 local function denial_in(row, value)
   local data = type(value.data) == "table" and value.data or {}
   for _, part in ipairs { value, data, type(data[1]) == "table" and data[1] or {} } do
@@ -58,7 +55,7 @@ local function denial_in(row, value)
   end
 end
 
--- Returns nil and the error of a decoded body that says that something is wrong; nothing where it may hold a result.
+-- Returns nil and the error of a body that says what is wrong; nothing where the body may hold a result.
 local function error_in(row, profile, status, value, body)
   local in_array = value[1] ~= nil
   if in_array and row.effect == "read" then return end

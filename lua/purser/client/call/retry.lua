@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- When a read is retried, and after how long: exponential backoff with jitter, within a total deadline.
--- Nothing that moves money, creates or changes anything ever comes here; nor does an answer that cannot be read, which
--- would look the same the next time.
+-- Retries of reads: exponential backoff with jitter within a total deadline. No write call comes here, and no answer
+-- that cannot be read: the next one would look the same.
 
 local core = require "purser.core"
 local option_schema = require "purser.client.util.option_schema"
@@ -17,9 +16,7 @@ local M = {}
 local defaults = { attempts = 3, base_ms = 250, max_ms = 8000, deadline_ms = 30000 }
 local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms = { 1 } }
 
---- Returns the policy for these options; `false` means one attempt only. Returns nil, a message and
---- what to do when they make no sense.
----@param options purser.RetryOptions|false|nil
+--- Returns the policy of options; false: one attempt. Nil, a message and what to do for senseless options.
 function M.policy(options)
   if options == false then return { attempts = 1 } end
   local message, _, hint = option_schema.check(options or {}, rules, "retry option")
@@ -29,12 +26,7 @@ function M.policy(options)
   return policy
 end
 
--- Returns a pause between half of `ms` and `ms`, so that many clients do not come back together.
-local function jitter(ms)
-  return math.floor(ms / 2 + (core.random_integer(1000) / 1000) * ms / 2)
-end
-
---- Returns the pause before the next attempt in milliseconds, or nil when there must be none.
+--- Returns the milliseconds before the next attempt; nil for no further attempt.
 ---@param policy table|false from policy(); false: that of no options
 ---@param attempt integer    how many attempts have been made
 ---@param elapsed_ms integer since the call began
@@ -42,7 +34,8 @@ end
 function M.pause(policy, attempt, elapsed_ms, err)
   policy = policy or defaults
   if attempt >= policy.attempts or not err.retryable or err.kind == "decode" then return nil end
-  local pause = jitter(math.min(policy.max_ms, policy.base_ms * 2 ^ (attempt - 1)))
+  local pause = math.min(policy.max_ms, policy.base_ms * 2 ^ (attempt - 1))
+  pause = math.floor(pause / 2 + core.random_integer(1000) / 1000 * pause / 2) -- many clients do not come back together
   if err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
   if elapsed_ms + pause > policy.deadline_ms then return nil end
   return pause

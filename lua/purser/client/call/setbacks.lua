@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Setbacks of a call: waits for the rate limit, a wrong clock, errors of the stages. Loaded with the first setback.
+-- Setbacks of a call: waits for the rate limit, a wrong clock, errors of the stages.
 
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
@@ -14,7 +14,6 @@ local M = {}
 
 ------------------------------------------------------------------------------------------------ errors of the stages
 
---- Makes the error of a call of a closed client.
 function M.closed(row)
   return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed", hint = "make another",
     operation = row.full_name }
@@ -22,34 +21,31 @@ end
 
 local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
 
---- Makes the error of a transport, perhaps a user's own: the outcome is unknown unless the transport says `not_sent`.
+--- Makes the error of a transport, also a user's: the outcome is unknown unless the transport says `not_sent`.
 function M.transport(row, failure)
   if type(failure) ~= "table" then failure = { message = failure } end
   local kind = transport_kinds[failure.kind] and failure.kind or "transport"
   local not_sent = failure.outcome == "not_sent"
-  local speaks_of_url = type(failure.message) == "string" and failure.message:find("the URL", 1, true)
   return errors.new {
     kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
     code = failure.code and plain_text.clean(tostring(failure.code), 60), operation = row.full_name,
     message = failure.message and plain_text.clean(tostring(failure.message), 500) or "the transport failed",
-    hint = speaks_of_url and "the URL is that of `base_url`" or nil,
     retryable = kind == "transport" and (row.effect == "read" or not_sent),
   }
 end
 
---- Tells an answer that may belong to another request or to a proxy. The service's own rejections are certain.
+--- Tells an answer that may be a proxy's or another request's. The service's own rejections are certain.
 function M.is_doubtful(err)
   return err.outcome == "unknown" or err.kind ~= "api" and (err.kind ~= "throttled" or err.http_status == 403)
 end
 
---- Makes the error of a write call in a child that a hook forked off: both processes have the request.
+--- Makes the error of a write call in a child that a hook forked: both processes have the request.
 function M.forked(row)
   return errors.new { kind = "transport", outcome = "unknown", phase = "send", operation = row.full_name,
     message = "this process was forked off during the call, which is left to its parent" }
 end
 
---- Makes the error of a call that the rate limit stops. After `ms` the call may be repeated; 0: no pause helps, because
---- the store cannot be used.
+--- Makes the error of a call that the rate limit stops. `ms` is the pause; 0 where the store fails, and no pause helps.
 function M.no_room(row, why, ms)
   return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
     retry_after = ms > 0 and math.ceil(ms / 1000) or nil, message = why,
@@ -58,13 +54,12 @@ end
 
 ------------------------------------------------------------------------------------------------ waits and the clock
 
---- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
   schedule.sleep(math.ceil(ms))
 end
 
---- Waits until the rate limit has room for a call. The hook `wait` and `room_ms` report the wait.
+--- Waits for the rate limit. The hook `wait` and `room_ms` report the wait.
 function M.wait_for_room(self, ms, row, info)
   local entry = { ends = self._rate_limit.now() + ms }
   self._waits = self._waits or setmetatable({}, { __mode = "k" })
@@ -74,7 +69,7 @@ function M.wait_for_room(self, ms, row, info)
   self._waits[entry] = nil
 end
 
---- Returns the milliseconds until the rate limit has room for the next waiting call; nil without a waiting call.
+--- Returns the milliseconds until the next waiting call has room, or nil.
 ---@return integer|nil ms
 function M.room_ms(self)
   local first, now = nil, self._waits and self._rate_limit.now()
@@ -85,14 +80,14 @@ function M.room_ms(self)
   return first
 end
 
---- Gives back the weight of a request that was certainly not sent.
+--- Gives back an unsent request's weight.
 function M.give_back(self, request)
   if request.takes then self._rate_limit:give_back(request.takes, request.taken_at) end
   request.takes = nil
 end
 
--- Learns the service's time from the service's answer, or else from a rejection's Date header. Returns whether the
--- clock was corrected; the rejection says why not.
+-- Learns the service's time from an answer, or from a rejection's Date header. Returns whether the clock was corrected;
+-- if not, the rejection says why.
 local function correct_clock(self, run, err)
   local correction, problem = self._clock:learn(function()
     return run(self, unsigned.rows.server_time)
@@ -104,8 +99,7 @@ local function correct_clock(self, run, err)
   return false
 end
 
--- Corrects the clock once for a burst of calls: one call asks, the others wait. A request that was stamped before the
--- last correction tells nothing.
+-- Corrects the clock once for a burst of calls: one asks, the others wait. An earlier request tells nothing.
 local function correct_clock_once(self, run, err, request)
   local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
@@ -117,8 +111,7 @@ local function correct_clock_once(self, run, err, request)
   return corrected
 end
 
---- Learns from a failure: the pause that the service asks for, and a wrong clock, which is corrected once in a call
---- (`run` asks the service for the time). Returns whether the clock was corrected.
+--- Learns a pause, or a wrong clock once a call; `run` asks for the time. Returns whether the clock was corrected.
 function M.learn(self, run, err, request, corrected)
   if self._rate_limit then
     local ms = self._rate_limit:learn(err, self._api_key)
@@ -132,7 +125,7 @@ function M.learn(self, run, err, request, corrected)
   return err.clock_corrected
 end
 
---- Corrects a clock that jumped, before a signed call.
+--- Corrects a jumped clock before a signed call.
 function M.attend_clock(self, run, row)
   if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self, run) end
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Parameters that a row does not list: passwords in plain, `extra_params` of a call, and names that are not known.
+-- Parameters beyond a row's list: passwords in plain, `extra_params`, and unknown names.
 
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
@@ -12,7 +12,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 
 local M = {}
 
--- Names that travel with every request and are set elsewhere.
+-- Names that travel with every request.
 local reserved = {
   timestamp = { "is set by Purser from the client's clock", "remove it" },
   signature = { "is made by Purser", "remove it" },
@@ -38,15 +38,14 @@ local function unknown(row, name)
     #names == 0 and "remove it: this operation has none" or "there are " .. table.concat(names, ", "))
 end
 
--- Returns the parameter whose plain text has this name; nil where none has.
+-- Returns the parameter with a plain text of this name, or nil.
 local function plain_of(row, name)
   for _, param in ipairs(row.params) do
     if param.plain == name then return param end
   end
 end
 
---- Takes a parameter that the row does not list under that name: a password given in plain, whose hash is put under
---- the parameter's own name. Returns true, or nil and the error of any other.
+--- Takes a password in plain, whose hash becomes the parameter. Returns true; or nil and the error of any other name.
 function M.take(row, params, name, value, values)
   local param = plain_of(row, name)
   if not param then return unknown(row, name) end
@@ -68,7 +67,7 @@ end
 
 local MAX_EXTRA, MAX_EXTRA_NAME_BYTES = 32, 128
 
--- Returns what is wrong with the name of an extra parameter under this profile, and what to do; or nil.
+-- Returns the fault of an extra parameter's name and what to do, or nil.
 local function extra_error(row, name, profile)
   if row.by_name[name] or plain_of(row, name) then
     return "is known", "pass it among the parameters, not as extra_params"
@@ -79,8 +78,7 @@ local function extra_error(row, name, profile)
   end
 end
 
---- Checks `opts.extra_params`: parameters this version does not know. Returns their names in order and adds them to
---- `values`.
+--- Adds `opts.extra_params` to `values`. Returns their names in order.
 ---@return string[]|nil names, purser.Error|nil err
 function M.add_extra(row, extra, values, profile)
   local names = {}

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The two operations that are not signed, `ping` and `server_time`: rows that the pipeline runs as any other, their
--- requests and their answers.
+-- The unsigned operations `ping` and `server_time`: rows for the pipeline, requests and answers.
 
 local core = require "purser.core"
 local failure = require "purser.client.call.failure"
@@ -15,11 +14,8 @@ local function row_of(name, path)
   }
 end
 
---- The rows by full name.
 M.rows = { ping = row_of("ping", "ping_path"), server_time = row_of("server_time", "time_path") }
 
---- Returns the request of such a row.
----@param self purser.State
 function M.request(self, row, opts)
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. self.profile[row.unsigned],
@@ -29,7 +25,7 @@ function M.request(self, row, opts)
   }
 end
 
---- Turns an answer into `result | nil, err`: `ping` gives true, `server_time` its milliseconds.
+--- Returns `result | nil, err`: true of `ping`, the milliseconds of `server_time`.
 ---@param row table
 ---@param profile table
 ---@param status integer  HTTP status

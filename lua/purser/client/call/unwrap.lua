@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The last stage: from a decoded answer to a result, without the envelope. decoders.lua types the members by the row's
--- shape. An answer has to show a result: an array for a list, and for a record the member that proves a record
--- (record.lua). A read takes the last of two equal members, and ignores members beside the result: M.beside and
--- M.counts have those for conclusions from missing records.
+-- The last stage: a result without the envelope, from a decoded answer. A list shows an array, a record the member that
+-- proves it (record.lua). A read takes the last of equal members; members beside the result serve conclusions from
+-- missing records (M.beside, M.counts).
 
 local core = require "purser.core"
 local decoders = require "purser.client.call.decoders"
@@ -11,7 +10,7 @@ local records = lazy "purser.client.call.record"
 
 local M = {}
 
--- Notes on results: `beside` (members beside the result), `status` (other than 200), `is_lone`.
+-- Notes on results: `beside`, `status` (other than 200), `is_lone`.
 local notes = setmetatable({}, { __mode = "k" })
 
 local function note(answer, word, value)
@@ -19,8 +18,7 @@ local function note(answer, word, value)
   notes[answer][word] = value
 end
 
---- Returns the members beside the records of an answer: totals, an error, a next cursor ... Also returns an HTTP status
---- other than 200.
+--- Returns the members beside an answer's records (totals, an error, a cursor ...), and an HTTP status other than 200.
 ---@param answer table  what a read operation returned
 ---@return table<string, any> members, integer|nil status
 function M.beside(answer)
@@ -28,26 +26,20 @@ function M.beside(answer)
   return known.beside or {}, known.status
 end
 
---- Returns an answer's counts of the whole list, of any type: the records, the pages, and a number that counts records
---- in some sources and pages in others.
----@param row table
----@param answer table
----@return any records, any pages, any either
+--- Returns an answer's counts of the whole list, of any type: of records, of pages, and of either by source.
 function M.counts(row, answer)
   local beside, of = row.result.list and M.beside(answer) or answer, {}
   for name, what in pairs(row.result.counts or {}) do of[what] = beside[name] end
   return of.records, of.pages, of.either
 end
 
---- Tells whether one record came in place of a list: further records may exist.
----@param list table
----@return boolean
+--- Tells whether one record came in place of a list: more may exist.
 function M.is_lone(list)
   return notes[list] ~= nil and notes[list].is_lone == true
 end
 
--- Notes the members beside the records of `answer` in the wrappers, the innermost last. A note must not hold the noted
--- answer, and leaves out the carriers of records.
+-- Notes the members beside an answer's records in the wrappers, the innermost last. A note must not hold the answer,
+-- and leaves the carriers out.
 local function note_beside(result, answer, ...)
   local beside, carries = {}, { rows = true }
   for _, name in ipairs(decoders.carriers_of(result)) do carries[name] = true end
@@ -59,7 +51,7 @@ local function note_beside(result, answer, ...)
   if next(beside) ~= nil then note(answer, "beside", beside) end
 end
 
--- Returns the list of an answer, the object around the list, and the names that lead to the list.
+-- Returns the list of an answer, the object around it, and the path.
 local function find_list(result, value)
   if value[1] ~= nil then return value, {}, "" end
   local data, from = value.data, result.wrappers and result.wrappers[1]
@@ -72,8 +64,7 @@ local function find_list(result, value)
   return value, {}, ""
 end
 
--- Decoders by path that fail without an array at the end of the path. An empty object and an empty array decode to
--- equal tables: these decoders tell an empty list.
+-- Decoders by path that need an array at the end of the path: an empty object and an empty array are equal tables.
 local array_decoders = {}
 
 local function shows_array(body, path)
@@ -91,11 +82,10 @@ local function shows_array(body, path)
   return decoder:decode(body) ~= nil
 end
 
--- Members beside a list that may count the records, known to the row or not.
+-- Members that may count records, known to the row or not.
 local TOTALS = { "totalCount", "total", "totalRecords" }
 
--- Returns why an answer without records is no empty list: the total on the first page names records. A total of one
--- page may be one empty page.
+-- Returns why an answer without records is no empty list: the first page's total, of records or of several pages.
 local function contradiction(result, count, holder, page)
   for _, name in ipairs(count == 0 and page <= 1 and TOTALS or {}) do
     local total, least = tonumber(holder[name]), result.counts and result.counts[name] == "either" and 2 or 1
@@ -103,21 +93,17 @@ local function contradiction(result, count, holder, page)
   end
 end
 
--- Returns a list of the record that came in place of an array, where the row knows the form; or nil.
-local function list_of_one(result, value)
-  local lone = result.lone and value.data
-  return lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S" and { lone } or nil
-end
-
 local take = {}
 
 function take.list(result, value, answer)
   local list, holder, path = find_list(result, value)
   if list[1] == nil and (next(list) ~= nil or not shows_array(answer.body, path)) then
-    list = list_of_one(result, value)
-    if not list then return nil, "the answer shows no list" end
+    local lone = result.lone and value.data -- some rows know one record in place of an array
+    if not (lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S") then
+      return nil, "the answer shows no list"
+    end
+    list, holder = { lone }, {}
     note(list, "is_lone", true)
-    holder = {}
   end
   local problem = contradiction(result, #list, holder, answer.page)
   if problem then return nil, problem end
@@ -148,7 +134,7 @@ end
 
 take.page = take.rows
 
---- Returns the result of a decoded answer; or nil and the missing part.
+--- Returns the result of a decoded answer; or nil and what is missing.
 ---@param row table
 ---@param value table   the decoded body
 ---@param body string   what it was decoded from
@@ -167,7 +153,7 @@ function M.take(row, value, body, values, profile, status)
   return taken, problem
 end
 
---- Returns the lower-case map of a raw header block (or of a map with names in any case).
+--- Returns the lower-case map of a raw header block or a map.
 function M.headers(raw)
   local map = {}
   if type(raw) == "table" then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The first stage: parameters against their row. What does not pass ends here, and nothing is sent.
+-- The first stage: parameters against their row.
 
 local lazy = require "purser.client.util.lazy"
 local parameters = require "purser.client.operations.parameters"
@@ -11,7 +11,7 @@ local kinds = parameters.kinds
 
 local M = {}
 
--- Rules over several parameters. Each returns the parameter at fault, a message and a hint, or nil.
+-- Rules over several parameters return nil, or the parameter at fault, a message and a hint.
 local rules = {
   area_code_with_mobile = function(values)
     if values.toAccountType == "MOBILE" and not values.areaCode then
@@ -20,7 +20,6 @@ local rules = {
   end,
 }
 
--- Returns the error of values that are wrong together, or nil.
 local function check_together(row, values)
   for i = 1, #row.required do
     local name = row.required[i]
@@ -40,8 +39,8 @@ local function text_of(value) return type(value) == "string" and value or type(v
 
 local no_params = {}
 
---- Checks `params` against `row` and returns the values that travel, by name; or nil, an argument error, and the values
---- with those that were rejected: a call that was made before they were rejected is known by them.
+--- Returns the values that travel, by name; or nil, an argument error, and the values with the rejected ones: they tell
+--- a call that was made before.
 ---@param row table       an operation
 ---@param params table|nil
 ---@return table|nil values, purser.Error|nil err, table|nil given
@@ -49,7 +48,7 @@ function M.check(row, params)
   if params ~= nil and type(params) ~= "table" then
     return nil, errors.parameter(row, nil, format("the parameters are a %s", type(params)), "give a table")
   end
-  -- The constructor makes room for four: two parameters and what the pipeline adds.
+  -- room for four: two parameters and the pipeline's two
   local values, by_name, rejection = { a = nil, b = nil, c = nil, d = nil }, row.by_name, nil
   for name, value in pairs(params or no_params) do
     local param = by_name[name]

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- Cursors: where a walk stands, as a plain string.
+-- Cursors: where a walk stands, as a text.
 --
 --   purser1;<operation>;<time>;<hash>,<hash>,...
 --
--- All records up to and with <time> were delivered, and later records with the given hashes: a millisecond may have
--- several records, and the next walk asks again for the last `late_arrival_ms`, as a record may show up late. A hash is
--- made of the record's key, a text that distinguishes the record within the history.
+-- All records up to and with <time> were delivered, and the later records of the hashes: several records may share a
+-- millisecond, and the next walk asks again for the last `late_arrival_ms`. A hash is of the record's key.
 
 local digest = require "purser.client.util.digest"
 local names_of = require "purser.client.util.names_of"
@@ -14,7 +13,6 @@ local M = {}
 
 ---------------------------------------------------------------------------------------------------------------- keys
 
--- Returns a text of a plain value; equal values have equal texts.
 local function text_of(value)
   if type(value) ~= "table" then return tostring(value) end
   local parts = {}
@@ -22,7 +20,7 @@ local function text_of(value)
   return "{" .. table.concat(parts, "\31") .. "}"
 end
 
--- Members that distinguish payments and never change within a history.
+-- Members that distinguish payments and never change.
 local CONTENT = { "clientTranId", "withdrawOrderId", "asset", "coin", "amount", "address", "fromAccountType",
   "toAccountType", "fromAccount", "toAccount" }
 
@@ -32,9 +30,8 @@ local function content_of(record, time_member)
   return table.concat(parts, "\30")
 end
 
---- Returns a function of a record that returns the record's key, and whether the key has an id: then equal keys are one
---- record. The key is the id with the members that distinguish payments, as two payments may have one id; without an id
---- the members that never change; else all members.
+--- Returns a function of a record that returns the key, and whether the key has an id. The key: the id and the members
+--- that distinguish payments, as two payments may share an id; else the members that never change; else all.
 ---@param paging table
 ---@return fun(record: table): string, boolean
 function M.key_of(paging)
@@ -52,7 +49,6 @@ end
 
 local DIGITS = 16
 
---- Returns the hash of a key in a cursor.
 function M.digest(key)
   return digest.of(key):sub(1, DIGITS)
 end
@@ -62,7 +58,7 @@ end
 local Tail = {}
 Tail.__index = Tail
 
---- Returns the memory of a walk for the walk's cursor.
+--- Returns a walk's memory for cursors.
 ---@param operation string
 ---@param time integer  all records up to and with this time were delivered
 ---@param known table<string, integer>|nil  hashes of later records that an earlier walk delivered, with counts
@@ -74,7 +70,7 @@ function M.new(operation, time, known, late_arrival_ms)
   }, Tail)
 end
 
---- Returns false for a record that an earlier walk delivered.
+--- Returns false for a record of an earlier walk.
 function Tail:pass(key)
   if next(self.known) == nil then return true end
   local digits = M.digest(key)
@@ -84,14 +80,14 @@ function Tail:pass(key)
   return false
 end
 
---- Notes a delivered record. No record up to and with `complete_to` shows up late.
+--- Notes a record. No record up to and with `complete_to` shows up late.
 function Tail:add(time, key, complete_to)
   self.last = self.last + 1
   self.times[self.last], self.keys[self.last] = time, key
   self:advance(math.min(time - 1, complete_to))
 end
 
---- Notes that all records up to and with `time` were delivered and are not asked for again.
+--- Notes that no record up to and with `time` is asked for again.
 function Tail:advance(time)
   if time > self.time then self.time = time end
   while self.first <= self.last and self.times[self.first] <= self.time do
@@ -100,8 +96,7 @@ function Tail:advance(time)
   end
 end
 
---- Notes the end of a walk that is complete up to and with `time`. Records of an earlier walk that this walk did not
---- meet stay known until a walk ends after them.
+--- Notes a walk complete up to and with `time`. Records of an earlier walk stay known until a walk ends after them.
 function Tail:finish(time)
   if time >= self.known_to then self.known = {} end
   self:advance(time)
@@ -116,10 +111,7 @@ function Tail:text()
   return ("purser1;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
 end
 
---- Reads a cursor. Returns the time and the hashes of later records that were delivered; or nil and a message.
----@param text any
----@param operation string
----@return integer|nil time, table<string, integer>|string known
+--- Returns a cursor's time and hashes; or nil and a message.
 function M.read(text, operation)
   if type(text) ~= "string" then return nil, "is not a string; give what walk:cursor() returned" end
   local name, time, list = text:match("^purser1;([%w_%.]+);(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x,]*)$")

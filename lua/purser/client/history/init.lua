@@ -29,7 +29,7 @@ local walk_params = lazy "purser.client.history.params"
 
 local M = {}
 
--- The most times that a window is longer or shorter than the previous window.
+-- The greatest factor between the lengths of two windows in turn.
 local STRIDE = 16
 
 ---@class purser.Walk
@@ -41,7 +41,7 @@ Walk.__index = Walk
 
 -------------------------------------------------------------------------------------------------- windows of time
 
--- Takes the next window, cut to the learned width; nil at the end. (The queue's front is at its end.)
+-- Takes the next window, cut to the learned width; nil at the end. The queue's front is the list's end.
 local function take_window(self)
   local queue = self.queue
   local window = table.remove(queue)
@@ -51,7 +51,6 @@ local function take_window(self)
   return { first = window.first, last = edge, expected = window.expected }
 end
 
--- Learns the width of the next window from the answer of one.
 local function learn_width(self, window, found)
   if found.suspected then return end
   if found.cut then self.goal = math.max(1, math.min(self.goal, math.floor(found.count * 0.75))) end
@@ -61,7 +60,7 @@ local function learn_width(self, window, found)
     width = math.floor(span * math.min(STRIDE, goal / math.max(1, found.count)))
     if width < self.width and span < self.width / 2 then return end
   else
-    -- the shown records tell the density; a total tells more
+    -- the records tell the density; a total tells more
     width = found.total and span * goal / found.total or found.span * goal / math.max(1, found.count)
     width = math.min(math.floor(math.max(width, span / STRIDE)), span - 1)
   end
@@ -70,8 +69,8 @@ end
 
 local READINGS = 3 -- at most, of a window during which the clock was set back
 
--- Reads a window, and notes the time. A clock that a rejection (700003) sets back during the reading was ahead before:
--- records up to the noted time are not complete then.
+-- Reads a window, and notes the time. A rejection (700003) that sets the clock back showed a clock ahead: records up to
+-- the noted time are not complete.
 local function read_window(self, window)
   local found, err
   for _ = 1, READINGS do
@@ -84,7 +83,6 @@ local function read_window(self, window)
   return found, err
 end
 
--- Puts a window that holds too much back as two windows.
 local function divide(self, window, found)
   for _, part in ipairs { { found.at + 1, window.last }, { window.first, found.at } } do
     self.queue[#self.queue + 1] = { first = part[1], last = part[2], expected = found.expected,
@@ -92,13 +90,7 @@ local function divide(self, window, found)
   end
 end
 
--- Notes a delivered window. Records may show up until `late_arrival_ms` after their time: the cursor stays before that.
-local function mark_complete(self, window)
-  if self.through <= self.complete_to then self.complete_to = window.read_at - self.late_arrival_ms end
-  self.through = window.last
-end
-
--- Reads the next window. Returns true before the end; nil at the end; nil and an error.
+-- Returns true before the end; nil at the end; nil and an error.
 local function read_on(self)
   local window = take_window(self)
   if not window then
@@ -112,11 +104,17 @@ local function read_on(self)
     return nil, err
   end
   learn_width(self, window, found)
-  if found.records then mark_complete(self, window) else divide(self, window, found) end
+  if not found.records then
+    divide(self, window, found)
+    return true
+  end
+  -- late records come within `late_arrival_ms`: the cursor stays before that
+  if self.through <= self.complete_to then self.complete_to = window.read_at - self.late_arrival_ms end
+  self.through = window.last
   return true
 end
 
--- Returns the next record after the cursor that the walk began with.
+-- Returns the next record after the first cursor.
 local function next_in_time(self)
   while true do
     self.at = self.at + 1
@@ -133,7 +131,7 @@ local function next_in_time(self)
   end
 end
 
--- Returns the next record of a list, which is read whole before the first record. The error of a senseless list stays.
+-- Returns the next record of a list, which is read whole first. The error of a senseless list stays.
 local function next_in_list(self)
   if not self.is_read then
     local records, err = turn.list(self.source, self.from, self.to)
@@ -171,8 +169,8 @@ function Walk:collect()
   end
 end
 
---- Returns where the walk stands, as a plain string for the parameter `cursor` of another. Only histories by time have
---- one: a list returns nil and says so, and so does a walk that is filtered by what changes (`status`).
+--- Returns where the walk stands, as a text for the parameter `cursor`. A list, or a walk filtered by what changes
+--- (`status`), has no cursor: nil and a message.
 ---@return string|nil cursor, string|nil message
 function Walk:cursor()
   if self.filtered then return nil, walk_params.no_cursor(self.source.row, self.filtered) end
@@ -186,7 +184,6 @@ function Walk:__tostring()
   return ("purser.walk (%s%s%s)"):format(name, from, to)
 end
 
--- Sets a walk from `from` to `to` up.
 ---@param late_arrival_ms integer
 ---@param known table|nil  what an earlier walk delivered
 local function begin(self, from, to, late_arrival_ms, known)
@@ -203,7 +200,7 @@ local function new_walk(source)
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 
---- Makes a walk over every record of the operation `row`.
+--- Makes a walk over an operation's records.
 ---@param client purser.Client
 ---@param row table
 ---@param params table|nil  purser.WalkParams, and the operation's own
@@ -239,16 +236,16 @@ function M.walk(client, row, params, opts)
   return self
 end
 
--- The lists without pages are of API keys and of addresses.
+-- Lists without pages hold API keys or addresses.
 local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 
 --- Makes a strict reading: a walk for conclusions from a missing record (purser.write). Beyond a walk:
----   * all records are delivered; at the end `walk.source.incomplete` says why records may be missing (nil: none is),
----     by the total, the number of pages and the pages. purser.client.call.unwrap.beside has further members
----   * a senseless answer is an error: a record without a sensible time, an empty first page whose total names records
----   * records that arrive during the reading may be missing, so that a busy history can be read
----   * records of other times are delivered, and times ahead of the clock may be requested
----   * an operation without pages can be walked
+---   * all records are delivered; at the end `walk.source.incomplete` says why records may be missing, by the total,
+---   the
+---     number of pages and the pages; nil: none is missing (unwrap.beside has further members)
+---   * an error: a record without a sensible time, an empty first page whose total names records
+---   * records that arrive meanwhile may be missing, so that a busy history can be read
+---   * records of other times are delivered, times ahead of the clock may be requested, pages are no need
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param row table
 ---@param params table      the operation's own parameters
@@ -265,12 +262,7 @@ function M.strict(run, row, params, first, last, time)
   return self
 end
 
---- Makes a walk by the operation's full name, such as "wallet.deposit_history".
----@param client purser.Client
----@param name string
----@param params table|nil
----@param opts table|nil
----@return purser.Walk
+--- Makes a walk by the operation's full name.
 function M.each(client, name, params, opts)
   local row = operations.by_name[name]
   if row and row.paging then return M.walk(client, row, params, opts) end

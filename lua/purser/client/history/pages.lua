@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- One page of a history or list: the requested records, and the service's counts of the whole list.
+-- One page: the requested records, and the service's counts of the whole list.
 
 local errors = require "purser.client.call.errors"
 local parameters = require "purser.client.operations.parameters"
@@ -7,7 +7,7 @@ local unwrap = require "purser.client.call.unwrap"
 
 local M = {}
 
--- The fewest records that a service shows at once.
+-- The least records that a service shows at once.
 M.FEWEST_SHOWN = 10
 
 ---@class purser.history.source
@@ -24,7 +24,7 @@ M.FEWEST_SHOWN = 10
 ---@field incomplete string|nil strict: why the records may be incomplete
 ---@field time string|nil       the member with a record's time; strict: also without windows
 
--- Returns the text that a filter compares. Parameters and records have states by number or by name.
+-- Returns the text for a filter: parameters and records have states by number or name.
 local function plain(param, value)
   local states = param and param.choices and parameters.choices[param.choices]
   for number, name in ipairs(states or {}) do
@@ -33,9 +33,9 @@ local function plain(param, value)
   return tostring(value)
 end
 
---- Splits the user's parameters into those of each request and a filter of this side: a service's filter by a state
---- that changes would move records between pages. Returns both, and the name of the parameter that is filtered here; or
---- nil, a message, the name of the parameter and what to do.
+--- Splits a user's parameters into those of each request and a filter here: a service's filter by a changing state
+--- moves records between pages. Returns both and the filtered parameter; or nil, a message, the parameter and what to
+--- do.
 function M.split(row, params)
   local sent, requested, here = {}, {}, nil
   for name, value in pairs(params) do sent[name] = value end
@@ -55,7 +55,7 @@ function M.split(row, params)
   end, here
 end
 
--- Returns the records of an answer; the total, the number of pages, and whether the total may count pages.
+-- Returns an answer's records, total, number of pages, and whether the total may count pages.
 local function open(source, answer, size)
   local form = source.row.result
   local total, page_count, either = unwrap.counts(source.row, answer)
@@ -63,27 +63,23 @@ local function open(source, answer, size)
   return form.page and answer.data or form.rows and answer.rows or answer, total or either, page_count, either ~= nil
 end
 
---- Makes the error of a history without a readable end.
----@param source purser.history.source
----@param message string
 function M.failed(source, message)
   return errors.new { kind = "workflow", outcome = "unknown", operation = source.row.full_name, phase = "history",
     message = message }
 end
 
---- Makes the error of a senseless answer, which is no proof of a missing record.
----@param source purser.history.source
+--- Makes the error of a senseless answer: no proof of a missing record.
 function M.senseless(source)
   return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")
 end
 
--- Returns whether a value can be a record's time in epoch milliseconds. A list without windows may lack times.
+-- Tells a record's time (epoch ms). A list without windows may lack times.
 local function is_time(source, time)
   if time == nil then return not source.row.by_name.startTime end
   return type(time) == "number" and time >= 1e12 and time < 1e13
 end
 
--- Returns an error for senseless records. A strict source gets the error of an answer, which is asked for again.
+-- Returns an error for senseless records; for a strict source an answer's error, which is asked for again.
 local function senseless_among(source, records)
   for _, record in ipairs(records) do
     local time = source.time and type(record) == "table" and record[source.time]
@@ -95,19 +91,14 @@ local function senseless_among(source, records)
   end
 end
 
--- Returns a count; nil for a value of another type, which a strict source notes.
+-- Returns a count; nil for another type, which a strict source notes.
 local function number(source, value)
   if value == nil or type(value) == "number" then return value end
   source.incomplete = source.strict and "a count beside the list is no number" or nil
 end
 
--- Returns whether an answer of this length was not cut: it has fewer records than the service has shown at once.
-local function is_short(source, count, size)
-  return count < size and (count < M.FEWEST_SHOWN or count < (source.shown or 0))
-end
-
---- Asks for a page. Returns the records, the total and the number of pages where the service counts, whether the answer
---- is too short to have been cut, and whether the total may count pages; or nil and an error.
+--- Asks for a page. Returns records, the service's total and number of pages, whether the answer is too short to be
+--- cut, and whether the total may count pages; or nil and an error.
 ---@param source purser.history.source
 ---@param size integer|nil  records requested
 function M.ask(source, first, last, page, size)
@@ -124,8 +115,9 @@ function M.ask(source, first, last, page, size)
   local claims_more = source.strict and #records == 0 and (page or 1) == 1 and total ~= nil and total ~= 0
   local senseless = claims_more and M.senseless(source) or senseless_among(source, records)
   if senseless then return nil, senseless end
-  local short = is_short(source, #records, size)
-  source.shown = math.max(source.shown or 0, #records)
+  local shown = source.shown or 0
+  source.shown = math.max(shown, #records)
+  local short = #records < size and (#records < M.FEWEST_SHOWN or #records < shown)
   return records, number(source, total), number(source, page_count), short, either
 end
 

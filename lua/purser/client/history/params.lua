@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The parameters of a walk: its own are taken apart from the operation's and checked, and say from when to when it is.
+-- The parameters of a walk: its own, apart from the operation's, and the span.
 
 local cursors = require "purser.client.history.cursor"
 local errors = require "purser.client.call.errors"
@@ -24,13 +24,12 @@ local own_rules = {
   late_arrival_ms = { 0, option_schema.EXACT }, shows_at_least = { 1, option_schema.EXACT },
 }
 
--- The command's names of a walk's times.
+-- The command's names of times.
 local shell_names = { since = "from", ["until"] = "to" }
 
--- Parameters of each request, which the check of the call explains.
+-- Parameters of each request, which the call's check explains.
 local travels_along = { timestamp = true, signature = true, recvWindow = true }
 
--- Returns the operation's parameters that the walk sets.
 local function set_by_walk(row)
   local names = { "startTime", "endTime" }
   names[#names + 1] = row.paging.page
@@ -38,7 +37,6 @@ local function set_by_walk(row)
   return names
 end
 
--- Returns the operation's parameters that the walk leaves to the user.
 local function filters_of(row)
   local filters = {}
   for name, param in pairs(row.by_name) do filters[name] = param end
@@ -46,7 +44,7 @@ local function filters_of(row)
   return filters
 end
 
---- Takes the walk's own parameters and the operation's apart. Returns both, or nil and an error.
+--- Returns the walk's own parameters and the operation's; or nil and an error.
 function M.take(row, params)
   local own, rest = {}, {}
   if type(params) ~= "table" then
@@ -82,7 +80,7 @@ function M.take(row, params)
   return own, rest
 end
 
---- Returns why a walk that is filtered by what changes has no cursor.
+--- Returns why a walk filtered by what changes has no cursor.
 function M.no_cursor(row, name)
   local instead = row.result.list == "deposit" and "use purser.receive, which sees each change"
     or "walk without it, and look at each record"
@@ -92,8 +90,7 @@ end
 
 local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
 
---- Returns from when to when a walk through time goes, the earliest time that its history shows, and what the walk
---- before its cursor delivered; or nil and an error.
+--- Returns a walk's first and last time, the earliest time, and the records before the cursor; or nil and an error.
 ---@param row table
 ---@param own table        of `take`
 ---@param now integer
@@ -117,7 +114,7 @@ function M.span(row, own, now, filtered)
         window_reader.words(row.window), earliest))
   end
   from = from or window_reader.default(row.window, now)
-  -- a walk that begins ahead of the clock asks for one moment: the service's rejection sets the clock right
+    -- a walk ahead of the clock asks for one moment: the rejection sets the clock right
   local to = from > now + BEHIND_MS and from or now
   return from, math.min(own.to or to, to), earliest, known
 end

@@ -2,15 +2,14 @@
 -- Reads all pages of one list or window, and says if the records may be incomplete.
 --
 --   end        an empty page, or a short page that agrees with the total; a total alone ends nothing
---   short      some services show fewer records than requested, and turn pages by either number: each further page is
---              requested with the size of the first page, so that both numbers are equal
---   moved      a record id that appears on two pages: the pages are read again
---   equal      records without ids that appear on two pages may be one or two: the pages are read again with another
---              size, and the counts are compared
+--   short      services show fewer records than requested, and turn pages by either number: further pages have the size
+--              of the first
+--   moved      a record id on two pages: the pages are read again
+--   equal      equal records without ids on two pages: read again with another size, the counts compared
 --   repeated   a page equal to the previous or the first page is dropped, whatever the total
---   strict     (history.strict) wants the records of one moment. Growth at the head of a list moves records to later
---              pages and never past them, so growth is allowed. Without a total the last records of a page at the head
---              of the next page prove growth. Doubts are noted in `source.incomplete`
+--   strict     (history.strict) wants the records of one moment. Growth at a list's head moves records to later pages,
+--              never past them: growth is allowed. Without a total, the last records of a page at the head of the next
+--              page prove growth. `source.incomplete` notes doubts
 
 local pages = require "purser.client.history.pages"
 
@@ -19,20 +18,15 @@ local failed = pages.failed
 local M = {}
 
 local MAX_ATTEMPTS = 6
--- The longest run of pages without a new record.
 local MAX_BARREN = 20
 
--- A turn has the members
---   source, page (number), size (records requested), records, seen (key -> page)
---   first, before (the first and the previous page), barren (pages in a row without a new record)
---   held (records shown, without overlaps)
---   total, first_total, either (whether the total may count pages)
---   reached (the total was reached, without a proof of the end)
---   own_counts (each total so far was the number of records of its own page)
---   again, ids_again (records shown on a second page; those with an id)
---   overlap (records at the head of the page that ended the previous page: see M.overlap)
+-- A turn: source, page (number), size (records requested), records, seen (key -> page), first and before (the first and
+-- the previous page), barren (pages in a row without a new record), held (records shown, without overlaps), total,
+-- first_total, either (the total may count pages), reached (the total was reached without proof of the end), own_counts
+-- (each total so far counted its own page), again and ids_again (records on a second page; those with an id), overlap
+-- (records at the page's head that ended the previous page)
 
--- Notes the records of a page. Records of an overlap are neither doubtful nor further ones.
+-- Notes a page's records. An overlap is neither doubtful nor new.
 local function note(turn, list)
   local seen, fresh = turn.seen, false
   for i, record in ipairs(list) do
@@ -50,7 +44,6 @@ local function note(turn, list)
   turn.barren, turn.before, turn.first = fresh and 0 or (turn.barren or 0) + 1, list, turn.first or list
 end
 
--- Returns whether a page begins with the records of another page from a place on.
 local function begins_with(source, list, other, at)
   for i = at, #other do
     local record = list[i - at + 1]
@@ -59,8 +52,8 @@ local function begins_with(source, list, other, at)
   return true
 end
 
---- Returns the number of records at the head of a page that ended the previous page, in the same order: a list that
---- grows at its head while pages are turned. Returns 0 for a page that repeats the previous page from its head.
+--- Returns how many records at a page's head ended the previous page in this order: the list grew at its head. 0 for a
+--- repetition of the previous page.
 ---@param source purser.history.source
 ---@param before table[]  the page before
 ---@param list table[]
@@ -73,12 +66,6 @@ function M.overlap(source, before, list)
   return 0
 end
 
--- Returns the overlap of a page with the previous page, for a strict source and a list without a total: a total tells
--- growth.
-local function overlap_of(turn, list)
-  return turn.source.strict and not turn.total and turn.before and M.overlap(turn.source, turn.before, list) or 0
-end
-
 -- Returns the growth of the total since the first page.
 local function growth(turn)
   return turn.total and turn.total - turn.first_total or 0
@@ -88,7 +75,7 @@ local function is_copy(source, list, other)
   return other ~= nil and #list == #other and begins_with(source, list, other, 1)
 end
 
--- Returns whether a page holds records of earlier pages alone: the service turns no pages, or the list moved.
+-- Tells a page without a new record: the service turns no pages, or the list moved.
 local function is_repetition(turn, list)
   local source = turn.source
   if turn.overlap == #list or growth(turn) > 0 then return false end
@@ -100,15 +87,13 @@ local function is_repetition(turn, list)
   return source.strict or #list >= #turn.before
 end
 
--- Returns whether a changed total requires another reading.
 local function has_moved(turn, total)
   if turn.page == 1 then turn.first_total = total end
   if turn.page == 1 or total == turn.total then return false end
   return not (turn.source.strict and total and turn.total and total > turn.total)
 end
 
--- Returns the total of a page; nil where each page counts its own records in place of the list's. A page after the
--- first decides, if it is empty or has a new record.
+-- Returns the list's total; nil where pages count their own records, as a page after the first decides.
 local function total_of(turn, list, total)
   turn.own_counts = turn.own_counts ~= false and total == #list
   if turn.page == 1 or not turn.own_counts then return total end
@@ -118,12 +103,12 @@ local function total_of(turn, list, total)
   turn.total, turn.first_total, turn.reached = nil, nil, nil
 end
 
--- Notes a list that ended with a repeated page: the records may be all, or the service may turn no pages.
+-- Notes a repeated last page: the records may be all, or the service turns no pages.
 local function note_repetition(source)
   source.incomplete = "the list seems not to turn its pages, so what it does not show may exist all the same"
 end
 
--- Returns the state of a reading without a further page: "whole", "lacking" or "repeated".
+-- Returns the state without a further page: "whole", "lacking" or "repeated".
 local function ending(turn)
   local source, total, shown_pages = turn.source, turn.total, turn.page - (#turn.before == 0 and 1 or 0)
   if turn.again > 0 and not source.strict then return "repeated" end
@@ -139,7 +124,7 @@ local function ending(turn)
   return "whole"
 end
 
--- Returns the state that a page ends the reading with; nil for a page before the end.
+-- Returns the state at a page, nil before the end.
 local function judge(turn, count, page_count, short)
   local strict, further = turn.source.strict, turn.page < (page_count or 0)
   turn.reached = turn.held == turn.total and not (strict and further)
@@ -157,8 +142,8 @@ local function stuck(turn)
     :format(turn.page))
 end
 
--- Returns the end of a turn whose last page was a repetition. A full page proves that there is more. A short page may
--- be the end: a strict source takes it, and notes the doubt where there is no total.
+-- Returns the end after a repetition. A full page proves more. A short page may be the end: a strict source takes it,
+-- and notes a doubt where there is no total.
 local function end_repetition(turn, list)
   if turn.reached then return "unproven" end
   if not turn.source.strict then return "stuck", stuck(turn) end
@@ -167,7 +152,7 @@ local function end_repetition(turn, list)
   return ending(turn)
 end
 
--- Learns the size of further pages from the first page, and from the second how many records the service shows.
+-- Learns the size of further pages from the first, and from the second how many records the service shows.
 local function learn_size(turn, count)
   if turn.page == 1 and count > 0 and count < turn.size then
     turn.size, turn.was_short = count, true
@@ -176,20 +161,17 @@ local function learn_size(turn, count)
   end
 end
 
--- Returns whether an error may be the rejection of a page after the last.
-local function is_rejection(err)
-  return err.outcome == "rejected" and err.kind ~= "throttled"
-end
-
--- Reads the next page. Returns the state of the end ("stuck" with an error), nil before the end, or nil and an error.
+-- Returns the state at the end ("stuck" with an error), nil before the end, or nil and an error.
 local function turn_page(turn, first, last, max_pages)
   turn.page = turn.page + 1
   local list, total, page_count, short, either = pages.ask(turn.source, first, last, turn.page, turn.size)
-  if not list and turn.reached and is_rejection(total) then return "unproven" end
+  -- some services reject a page after the last
+  if not list and turn.reached and total.outcome == "rejected" and total.kind ~= "throttled" then return "unproven" end
   if not list then return nil, total end
   total, turn.either = total_of(turn, list, total), either
   if has_moved(turn, total) then return "moved" end
-  turn.total, turn.overlap = total, overlap_of(turn, list)
+  local may_overlap = turn.source.strict and not turn.total and turn.before -- a total tells growth
+  turn.total, turn.overlap = total, may_overlap and M.overlap(turn.source, turn.before, list) or 0
   if is_repetition(turn, list) then return end_repetition(turn, list) end
   note(turn, list)
   local state = judge(turn, #list, page_count, short)
@@ -202,7 +184,6 @@ local function turn_page(turn, first, last, max_pages)
   if turn.page >= max_pages or (total and not either and total > max_pages * turn.size) then return "crowded" end
 end
 
--- Returns the counts of equal records as a text.
 local function count_text(source, records)
   local keys = {}
   for i, record in ipairs(records) do keys[i] = source.key(record) end
@@ -219,12 +200,12 @@ local reasons = {
   stuck = REPEATED,
 }
 
---- Turns the pages until no page moves. Returns the records, a state and the total; or nil and an error. The states:
+--- Reads until no page moves. Returns the records, a state and the total; or nil and an error. The states:
 ---   whole      all records
 ---   crowded    too many pages
----   unproven   the records agree with the total, and nothing proves the total
----   lacking    the total promises more records
----   repeated   equal records appear on two pages in each reading
+---   unproven   the records agree with the total, which nothing proves
+---   lacking    the total promises more
+---   repeated   equal records are on two pages in each reading
 function M.read(source, first, last, max_pages)
   local before, was_stuck, why
   local size = source.size or source.paging.page_size
@@ -245,7 +226,6 @@ function M.read(source, first, last, max_pages)
   return nil, failed(source, reasons[why])
 end
 
--- Returns the only answer of a list without pages.
 local function read_answer(source, first, last)
   local list, total, _, _, either = pages.ask(source, first, last)
   if not list then return nil, total end
@@ -255,10 +235,7 @@ local function read_answer(source, first, last)
   return turn.records, ending(turn), total
 end
 
---- Reads a list without windows of time. Returns all records, each id once, in the service's order; or nil and an
---- error.
----@param source purser.history.source
----@return table[]|nil records, purser.Error|nil err
+--- Returns all records of a list without windows, each id once, in the service's order; or nil and an error.
 function M.list(source, first, last)
   local read = source.paging.page and M.read or read_answer
   local records, state, total = read(source, first, last, math.huge)

@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- Reads one window of time of a history, or finds that the window holds too much.
+-- Reads one window of time, or finds that the window holds too much.
 --
---   full       a full answer proves nothing: the window is divided in the middle of the shown records
---   short      some services show fewer records than requested: an answer shorter than an earlier one is complete, an
---              answer as long as the longest may have been cut and is divided
---   bounds     bounds may be inclusive or exclusive, and count milliseconds or seconds: a whole second more is
---              requested on both sides, and records outside of the window are dropped
---   seconds    windows are divided between seconds. With pages a second is read to the end of the pages; without pages
---              a second is divided by milliseconds, which shows a service that counts in seconds
---   shown      a record that was shown for a window must be shown for the part with the record's time
+--   full       a full answer proves nothing: the window is divided in the middle of its records
+--   short      services show fewer records than requested: an answer shorter than an earlier one is complete, one as
+--   long
+--              as the longest is divided
+--   bounds     bounds are inclusive or exclusive, in milliseconds or seconds: a second more is requested on both sides,
+--              and records outside are dropped
+--   seconds    windows are divided between seconds. With pages a second is read to its end; without pages a second is
+--              divided by milliseconds, which shows a service that counts in seconds
+--   shown      a window's record must come again in the part of its time
 
 local pages = require "purser.client.history.pages"
 local turn = require "purser.client.history.turn"
@@ -22,10 +23,10 @@ local M = {}
 
 local DAY = 86400000
 
--- The distance of the earliest beginning from the edge of the reach, which moves on during the walk.
+-- The distance of a walk's beginning from the reach's edge, which moves on.
 local MARGIN_MS = 60000
 
--- Returns the time `count` calendar months before. A day that the month lacks becomes the first of the next month.
+-- Returns the time `count` calendar months before; the first of the next month for a day that the month lacks.
 local function months_before(ms, count)
   local date = utc.civil(ms)
   local index = date.year * 12 + date.month - 1 - count
@@ -34,21 +35,14 @@ local function months_before(ms, count)
   return utc.days(year, month, day) * DAY + ms % DAY
 end
 
---- Returns the earliest time that the history shows at `now`; nil without a documented limit. The zone of a documented
---- midnight is unknown: the result is the latest midnight of all zones.
----@param window table|nil
----@param now integer
----@return integer|nil
+--- Returns the earliest time of a history at `now`, by the latest midnight of all zones; nil without a limit.
 function M.earliest(window, now)
   if not window then return nil end
   if window.retention_months then return math.floor(months_before(now, window.retention_months)) end
   return window.retention_days and now - window.retention_days * DAY
 end
 
---- Returns the default beginning of a walk; nil without a documented limit. A month may have 30 days for the service.
----@param window table|nil
----@param now integer
----@return integer|nil
+--- Returns the default beginning of a walk; nil without a limit. A month may have 30 days for the service.
 function M.default(window, now)
   local days = window and (window.retention_days or window.retention_months and window.retention_months * 30)
   return days and now - days * DAY + MARGIN_MS
@@ -60,7 +54,7 @@ function M.words(window)
   return ("the last %d days"):format(window.retention_days)
 end
 
---- Returns the longest window of a request, less the seconds at the edges; nil without a documented limit.
+--- Returns the longest window of a request, less the edges' seconds; nil without a limit.
 function M.max_window(window)
   if not window or not window.max_window_days then return nil end
   return window.max_window_days * DAY - 3000
@@ -68,13 +62,11 @@ end
 
 ---------------------------------------------------------------------------------------------------------- one window
 
--- The most pages of a window. A second may have more.
+-- A second may have more.
 local MAX_PAGES = 10
--- The farthest record outside of a window that a service shows by counting in seconds. A record farther away shows that
--- the service filters by another time.
+-- The distance outside a window at which a service in seconds shows records; a farther record shows another filter.
 local TOLERANCE_MS = 2000
 
--- Returns the records between two times.
 local function between(source, records, first, last)
   local found = {}
   for _, record in ipairs(records) do
@@ -84,15 +76,13 @@ local function between(source, records, first, last)
   return found
 end
 
--- Returns whether an answer may have been cut. Records of one time cannot be divided: a round number of records is the
--- sign then, as limits are round.
+-- Tells an answer that may have been cut. For records of one time a round number is the sign, as limits are round.
 local function may_be_cut(source, records)
   local time = records[1] and records[1][source.time]
   return #records % 10 == 0 or #between(source, records, time, time) < #records
 end
 
--- Asks for a window. Returns the records, a state ("whole", or another of turn.read) and the total; or nil and an
--- error.
+-- Returns the records, a state ("whole", or another of turn.read) and the total; or nil and an error.
 local function ask(source, first, last, max_pages)
   if source.paging.page then return turn.read(source, first, last, max_pages) end
   local records, err, _, short = pages.ask(source, first, last)
@@ -101,8 +91,8 @@ local function ask(source, first, last, max_pages)
   return records, not short and may_be_cut(source, records) and "unproven" or "whole"
 end
 
--- Returns the records of the window that the filters keep, each id once. A record far outside is an error, as the
--- service filters by another time; a strict source takes the record, whose presence is proof enough.
+-- Returns the window's records after the filters, each id once. A record far outside is an error: the service filters
+-- by another time. A strict source takes it, as its presence is proof.
 local function select_records(source, records, first, last)
   local kept, ids = {}, {}
   for _, record in ipairs(records) do
@@ -120,7 +110,7 @@ local function select_records(source, records, first, last)
   return kept
 end
 
--- Sorts records by time, then by key: the order is the same in each reading.
+-- Sorts records by time, then by key.
 local function sort(source, records)
   local time_of, keys = source.time, {}
   for _, record in ipairs(records) do keys[record] = source.key(record) end
@@ -135,15 +125,15 @@ local function is_second(first, last)
   return math.floor(first / 1000) == math.floor(last / 1000)
 end
 
---- Returns the end of a whole second nearest to `at` that divides the window; within a second the nearest millisecond.
+--- Returns the second's end nearest to `at` that divides a window; within a second the nearest millisecond.
 function M.edge(first, last, at)
   if is_second(first, last) then return math.max(first, math.min(last - 1, at)) end
   local lowest, highest = math.floor(first / 1000) * 1000 + 999, math.floor(last / 1000) * 1000 - 1
   return math.max(lowest, math.min(highest, math.floor((at + 1) / 1000) * 1000 - 1))
 end
 
--- Returns the middle of a window's records, so that each part has fewer records and some that must be shown again, and
--- the time from the first to the last record. Records of the seconds beside the window count at the window's ends.
+-- Returns the middle of a window's records, so that each part has fewer and some that must come again, and the span of
+-- the records. Records of the seconds beside the window count at its ends.
 local function middle(source, records, first, last)
   local times, beside = {}, is_second(first, last) and 0 or TOLERANCE_MS
   for i, record in ipairs(between(source, records, first - beside, last + beside)) do
@@ -154,7 +144,7 @@ local function middle(source, records, first, last)
   return M.edge(first, last, at == times[count] and at - 1 or at), count > 0 and times[count] - times[1] or 0
 end
 
--- Returns the records that the parts of a window must show again, of this answer and of earlier answers.
+-- Returns the records that a window's parts must show again, of this and earlier answers.
 local function expectation(source, records, window)
   local expected, seen = {}, {}
   for i, record in ipairs(records) do expected[i], seen[source.key(record)] = record, true end
@@ -164,8 +154,7 @@ local function expectation(source, records, window)
   return between(source, expected, window.first, window.last)
 end
 
--- Returns whether all expected records are there. With pages one of several equal records is enough, as a page may
--- repeat a record.
+-- Tells if all expected records came. With pages one of equal records is enough: a page may repeat a record.
 local function has_all(source, records, window)
   if not window.expected then return true end
   local there = {}
@@ -181,7 +170,6 @@ local function has_all(source, records, window)
   return true
 end
 
--- Returns the bounds of the request for a window.
 local function bounds(window, earliest)
   local from, to = window.first - 1, window.last + 1
   if not window.is_part then
@@ -199,7 +187,7 @@ local problems = {
   repeated = "of %d records with the time %d some come again on later pages, so others of this %s may be missing",
 }
 
--- Makes the error of an incomplete millisecond, or of an incomplete second that cannot be divided.
+-- Makes the error of an incomplete millisecond, or second that cannot be divided.
 local function too_many(source, window, count, state)
   local unit = (window.first == window.last and not source.paging.page) and "millisecond" or "second"
   if state == "crowded" then count = source.paging.page_size - 1 end -- the most that can be shown to be all
@@ -208,8 +196,7 @@ local function too_many(source, window, count, state)
   return nil, err
 end
 
--- Reads one millisecond without neighbours, which may crowd the answer. With exclusive bounds such an answer is empty,
--- and the earlier answer counts.
+-- Reads one millisecond alone, as neighbours may crowd the answer. With exclusive bounds the earlier answer counts.
 local function ask_alone(source, time, records, state)
   local alone, state_alone = ask(source, time, time, math.huge)
   local shown = #between(source, records, time, time)
@@ -217,15 +204,13 @@ local function ask_alone(source, time, records, state)
   return alone, state_alone
 end
 
--- Returns whether some records lie outside of two times.
 local function has_others(source, records, first, last) return #between(source, records, first, last) < #records end
 
--- Returns whether some records lie far outside of a window: dividing the window would not help.
+-- Tells records far outside: dividing would not help.
 local function has_strays(source, records, window)
   return has_others(source, records, window.first - TOLERANCE_MS, window.last + TOLERANCE_MS)
 end
 
--- Returns the complete window.
 local function whole(source, records, window)
   if not has_all(source, records, window) then
     local count = #window.expected
@@ -239,7 +224,7 @@ local function whole(source, records, window)
   return { records = sort(source, kept), count = #records }
 end
 
--- Returns the division of a window, and the length of a cut answer.
+-- Returns the division of a window.
 local function division(source, records, window, state, total, max_shown)
   local at, span = middle(source, records, window.first, window.last)
   return { at = at, is_part = is_second(window.first, window.last), span = span, count = #records,
@@ -248,8 +233,8 @@ local function division(source, records, window, state, total, max_shown)
     cut = state == "unproven" and #records == max_shown and not source.paging.page }
 end
 
--- Returns whether a strict source takes an incomplete window, and notes why: dividing shows no more records where the
--- total promises more, nor where the service ignores the time.
+-- Tells if a strict source takes an incomplete window, and notes why: no division shows more where a total promises
+-- more, or where the service ignores the time.
 local function take_incomplete(source, records, window, state)
   if not source.strict then return false end
   if state == "lacking" then
@@ -262,12 +247,11 @@ local function take_incomplete(source, records, window, state)
   return true
 end
 
---- Reads a window { first, last, expected, is_part }, bounds included: the records that must be shown, and whether the
---- window is a part of a divided second. Returns one of
----   { records = {...} }                    complete, oldest first
----   { at =, count =, span =, total = }     too much: divide after `at`; `count` records lay within `span` ms.
----                                          `expected` and `is_part` are for both parts; `suspected`: perhaps not too
----                                          much; `cut`: an answer shows at most `count` records
+--- Reads a window { first, last, expected, is_part }, bounds included: `expected` must be shown, `is_part` marks a part
+--- of a second. Returns
+---   { records }              complete, oldest first
+---   { at, count, span, total, suspected, cut, expected, is_part }  too much: divide after `at`; `count` records within
+---                            `span` ms; `suspected`: perhaps not too much; `cut`: an answer shows `count` at most
 --- or nil and an error.
 ---@param source purser.history.source
 ---@param window table
@@ -283,7 +267,7 @@ function M.read(source, window, earliest)
   end
   if not records then return nil, state end
   if state == "whole" or take_incomplete(source, records, window, state) then return whole(source, records, window) end
-  -- records outside of a part's request show that the service counts coarser units
+  -- records outside of a part's request: the service counts coarser units
   if is_least and (paged or window.is_part) or window.is_part and has_others(source, records, from, to)
     or source.strict and has_strays(source, records, window) then
     return too_many(source, window, #records, state)
@@ -298,7 +282,7 @@ function M.read(source, window, earliest)
   return division(source, records, window, state, total, max_shown)
 end
 
---- Returns the number of records that a window should hold: one reading, and few requests.
+--- Returns how many records a window should hold, for one reading and few requests.
 function M.goal(source)
   return math.floor(source.paging.page_size * (source.paging.page and MAX_PAGES or 1) * 0.75)
 end

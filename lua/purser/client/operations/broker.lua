@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Group A: what a broker does with its sub-accounts.
--- One row an operation; spec/support/row_schema.lua says what a row may hold.
+-- Group A: a broker's calls for its sub-accounts.
 
 local client_id = { "clientTranId", "client_id", type = "string" }
 local from_account = { "fromAccount", "text", type = "string", note = "sub-account name; the parent when omitted" }
@@ -18,10 +17,10 @@ local start_time = { "startTime", "time", type = "string" }
 local end_time = { "endTime", "time", type = "string" }
 local page = { "page", "count", type = "string", default = 1 }
 
--- The members that distinguish deposits: no history gives them an id.
+-- No history gives deposits an id.
 local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
 
--- As in the interface document; the vendor's samples of A15, C14 and C16 show another number of records than they name.
+-- Counts of the interface document; the vendor's samples of A15, C14 and C16 show other numbers of records.
 local page_counts = { totalRecords = "records", totalPageNum = "pages" }
 
 return {

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Facts about the service that its interface document lacks or has otherwise, and the windows of its histories:
--- readings as value, source and date, the one in force in profile "mexc" first. Weights of the document stand in the
--- rows of the operations, codes with their sources in codes.lua. A fact of several readings is contested; `means` is
--- what `purser doctor` says then.
+-- Facts that the interface document lacks or has otherwise, and the windows of histories: value, source and date, the
+-- reading in force first. A fact of several readings is contested; `purser doctor` says what it `means`.
 
 local ADAPTER = "gocryptotrader 02c5508, after the vendor's pages"
 local FIFTY = "a list of such calls takes fifty times as long with the larger one, and may meet 429 with the smaller"
@@ -19,7 +17,7 @@ M.weights = {
   ["wallet.withdraw_legacy"] = { { 10, ADAPTER, "2026-09" } },
 }
 
---- Weight in 10 s, by pool: what all calls of an address or of an account share.
+--- Weight in 10 s that all calls of an address or an account share, by pool.
 M.pools = {
   ip = { means = "calls within the larger ones may meet 429; the strictest is `requests_per_second = 20`",
     { 300, ADAPTER, "2026-09" }, { 500, "the vendor's general page: each endpoint alone", "2026-09" },
@@ -29,7 +27,7 @@ M.pools = {
 
 local function stated(window) return { { window, "the interface document", "2026-11" } } end
 
---- Days that a history covers, by operation: without times, in one request, and back from now.
+--- Days of a history, by operation: without times, in one request, and back from now.
 M.windows = {
   ["broker.deposit_history"] = stated { default_days = 10 },
   ["broker.all_deposit_history"] = stated { default_days = 3, retention_days = 3, from_midnight = true },
@@ -40,11 +38,11 @@ M.windows = {
   ["wallet.internal_transfer_history"] = stated { default_days = 7 },
 }
 
---- Other limits: the greatest recvWindow in ms, and the days of a key without an IP list.
+--- The greatest recvWindow in ms, and the days of a key without an IP list.
 M.limits = { max_recv_window = { { 60000, "the vendor's table of codes: 700005", "2026-09" } },
   key_days = { { 90, "the vendor's FAQ", "2026-09" } } }
 
---- Members that live records have beyond the document, by shape: names, source, date. They pass through as they come.
+--- Members of live records beyond the document, by shape: names, source, date.
 M.members = {
   withdrawal = { "netWork explorerUrl", "Mexc.Net#61", "2026-08" },
   withdrawal_address = { "netWork chainNames chainDisplayName", "Mexc.Net#61", "2026-08" },

@@ -1,9 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- All operations: the rows of broker.lua, sub_account.lua and wallet.lua are `list`; `every` has those of live.lua too,
--- which the interface document does not have.
---
--- spec/support/row_schema.lua has all words that a row may use, and a test holds the rows to it. A program that calls
--- one group reads that group.
+-- All operations: `list` has the document's rows, `every` also those of live.lua. spec/support/row_schema.lua has all
+-- words of a row. A program that calls one group reads that group.
 
 local facts = require "purser.client.operations.facts"
 
@@ -39,7 +36,7 @@ local facts = require "purser.client.operations.facts"
 local lazy = require "purser.client.util.lazy"
 local networks = lazy "purser.client.operations.network"
 
--- Makes what is looked up in a row at every call.
+-- Makes what each call looks up in a row.
 local function prepare(group, row)
   if row.full_name then return row end
   row.by_name, row.names, row.required = {}, {}, {}
@@ -55,14 +52,12 @@ local function prepare(group, row)
   return row
 end
 
--- The groups of the interface document; and all, with that of operations that only the live service is known to have.
 local M = {
   group_names = { "broker", "sub_account", "wallet" },
   all_group_names = { "broker", "sub_account", "wallet", "live" },
 }
 
---- Returns one row, or nil. A group is read when it is first asked for, and a row is prepared with its first use: a
---- program that only withdraws does not pay for the broker.
+--- Returns one row, or nil. Reads a group, and prepares a row, at the first use.
 ---@param group string  one of all_group_names
 ---@param name string
 ---@return table|nil row
@@ -80,7 +75,7 @@ M.groups = setmetatable({}, { __index = function(groups, group)
   return rows
 end })
 
--- Reads all rows: `list` has those of the document, `every` all, `by_name` and `by_id` find one.
+-- Reads all rows.
 setmetatable(M, { __index = function(_, name)
   if name ~= "list" and name ~= "every" and name ~= "by_name" and name ~= "by_id" then return nil end
   M.list, M.every, M.by_name, M.by_id = {}, {}, {}, {}
@@ -103,8 +98,7 @@ end })
 ---@field text string|nil      the address with its memo behind a colon, where it travels so
 ---@field parts string[]       all that tells it from another
 
---- Returns whom a call pays, as its row says. Its parameters are taken apart here, and nowhere else. Nil where it pays
---- nobody else.
+--- Returns whom a call pays, or nil.
 ---@param row table
 ---@param params table<string, string>
 ---@return purser.Destination|nil
@@ -126,7 +120,7 @@ function M.destination(row, params)
   end
 end
 
---- Returns a record of the service's book of withdrawal addresses as a destination.
+--- Returns a record of the service's withdrawal addresses as a destination.
 ---@param saved table  of wallet.withdrawal_addresses
 ---@return { address: string, memo: string|nil, network: string } entry
 function M.saved_address(saved)

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Operations that the live service has beyond the interface document: an account's own balances, keys and identity.
--- One row an operation; spec/support/row_schema.lua says what a row may hold. A profile has to allow them
--- (`live_operations`).
+-- Operations of the live service beyond the interface document: an account's balances, keys and identity. A profile
+-- allows them (`live_operations`).
 
 return {
   {

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A network is one value, made from any of its names. An address is judged by the form that its network has: the first
--- characters, the length, and the checksum where the form has one. A form that is not known here is not judged. The
--- form proves no address: a judgement finds the wrong network and the mistyped character.
+-- A network is one value, by any of its names. The form of its addresses (first characters, length, checksum) judges an
+-- address; an unknown form judges none. A form proves no address, and finds a wrong network or a mistyped character.
 
 local core = require "purser.core"
 
@@ -9,7 +8,7 @@ local M = {}
 
 local function plain(text) return (text:lower():gsub("[^%w]", "")) end
 
---- The names of a network, from the surest: short id, long name, the long name's parts ("Tron(TRC20)": tron, trc20).
+--- Returns the names of a network, the surest first: short id, long name, its parts ("Tron(TRC20)": tron, trc20).
 function M.names_of(network)
   local short, long = network.netWork or "", network.network or ""
   return { { short, long }, { plain(short), plain(long) },
@@ -24,11 +23,8 @@ local function listing(networks)
   return table.concat(names, ", ")
 end
 
---- The network of a coin by its short id (`netWork`), its long name (`network`), or what people say ("trc20",
---- "ERC-20"). Without a name the only network there is. Returns nil and a message when it is none or not one alone.
----@param coin table
----@param name string|nil
----@return table|nil network, string|nil message
+--- Returns a coin's network by short id (`netWork`), long name (`network`) or common name ("trc20", "ERC-20"); without
+--- a name the only one. Nil and a message for none, or several.
 function M.find(coin, name)
   local networks = coin.networkList or {}
   if name == nil then
@@ -51,7 +47,7 @@ end
 local B58 = "[1-9A-HJ-NP-Za-km-z]"
 local BECH32 = "[02-9ac-hj-np-z]"
 
--- A form is a list of { pattern, shortest, longest, checksum }; `like` says it in words.
+-- A form is a list of { pattern, shortest, longest, checksum }, and `like` in words.
 local forms = {
   evm = { { "^0x%x+$", 42, 42, "eip55" }, like = "0x and 40 hexadecimal digits" },
   tron = { { "^T" .. B58 .. "+$", 34, 34, "base58check" }, like = "T and 33 letters and digits" },
@@ -73,7 +69,7 @@ local forms = {
   eos = { { "^[a-z1-5.]+$", 1, 12 }, like = "1 to 12 letters, digits from 1 to 5 and dots" },
 }
 
--- The names of networks, each line of one network: its value, which is the service's short id, and its other names.
+-- Each line has a network's value, the service's short id, and further names.
 local form_of, value_of = {}, {}
 for form, chains in pairs {
   evm = { "eth erc20 ethereum", "bsc bep20bsc bep20 bnbsmartchain", "matic polygon", "arb arbitrumone arbitrumoneeth",
@@ -89,7 +85,7 @@ for form, chains in pairs {
   end
 end
 
--- Returns the form of a network's addresses, by the surest of its names.
+-- Returns the form of addresses, by the surest name.
 local function known_form(network)
   local names = M.names_of(network)
   for level = 2, 3 do
@@ -98,18 +94,15 @@ local function known_form(network)
   end
 end
 
---- Returns the value of a network by any name that everybody has for it; nil where a part of the name is not known, or
---- the parts are of two networks ("Optimism(ETH)").
----@param name string
----@return string|nil
+--- Returns a network's value by any common name; nil for an unknown part, or parts of two networks ("Optimism(ETH)").
 function M.value(name)
   local parts = M.names_of({ network = name })[3]
   local one, other = value_of[parts[1]], value_of[parts[2]]
   return value_of[plain(name)] or one == other and one or nil
 end
 
---- Returns whether two names are of one network: by the coin's list where it has both, else by the names that everybody
---- has. Nil where that cannot be said: an unknown name is one with itself alone.
+--- Tells if two names are of one network: by the coin's list, else by the common names. Nil where nobody can say: an
+--- unknown name is one with itself alone.
 ---@param one string
 ---@param other string
 ---@param coin table|nil  the coin's own record of the coin list
@@ -122,23 +115,19 @@ function M.same(one, other, coin)
   if a and b then return a == b end
 end
 
--- The part of a form that an address has the shape of, or nil.
 local function part_of(form, address)
   for _, part in ipairs(form) do
     if #address >= part[2] and #address <= part[3] and address:find(part[1]) then return part end
   end
 end
 
---- Tells whether an address has the shape of a form, such as "evm"; its checksum is not judged.
----@param form string
----@param address string
----@return boolean
+--- Tells the shape of a form, such as "evm", without the checksum.
 function M.has_form(form, address) return part_of(forms[form], address) ~= nil end
 
--- The network whose addresses look like this one, where only one kind does.
+-- Networks whose addresses nobody else has.
 local distinct = { { "evm", "Ethereum and the networks like it" }, { "tron", "Tron" }, { "stellar", "Stellar" } }
 
--- Returns what is wrong with an address that has the shape of another network's addresses; nil where none has it.
+-- Returns the fault of an address in another network's shape, or nil.
 local function of_another(address, name, form)
   for _, other in ipairs(distinct) do
     if part_of(forms[other[1]], address) then
@@ -148,8 +137,7 @@ local function of_another(address, name, form)
   end
 end
 
---- Returns what is wrong with an address of this network by its form; nil when nothing is, or when the form of the
---- network's addresses is not known.
+--- Returns the fault of an address by the network's form; nil without a fault, or a known form.
 ---@param network table  of the coin configuration: netWork, network
 ---@param address string
 ---@param is_answer boolean|nil  an answer's address: a shape that no network of ours has is none of its problems
@@ -169,8 +157,7 @@ end
 
 local function is_blank(value) return value == nil or value == "" or type(value) == "userdata" end
 
--- Returns whether a name that an answer shows is the network that was asked for. Without the coin's list a name that is
--- not known shares a part with that network's.
+-- Tells if an answer's network is the requested one; without the coin's list an unknown name shares a part with it.
 local function is_network(asked, shown, coin)
   local is_same = M.same(asked, shown, coin)
   if is_same ~= nil or coin then return is_same end
@@ -187,19 +174,15 @@ local function differs(name, sent, value)
   return ("%s was asked for, and the answer is of the %s %s"):format(tostring(sent), name, tostring(value))
 end
 
---- Returns why a coin that an answer shows is not the one that was asked for; nil where it is. The live service shows a
---- coin of several networks with its network, as USDT-TRX.
----@param asked string
----@param shown any
----@return string|nil
+--- Returns why an answer's coin is not the requested one, or nil. The live service shows USDT-TRX for USDT on Tron.
 function M.other_coin(asked, shown)
   if is_blank(shown) or tostring(shown):upper():match "^[^-]*" == asked:upper():match "^[^-]*" then return nil end
   return differs("coin", asked, shown)
 end
 
---- Returns why a deposit address that the service shows is not the answer to what was asked: another coin, another
---- network, or an address whose form the network cannot have. Without the coin's record an address has to have the form
---- of another network, as the service may know forms that this table lacks. Nil where nothing is wrong.
+--- Returns why a deposit address is no answer: another coin or network, or an impossible form. Without the coin's
+--- record only another network's form is a fault: the service may know forms that this table lacks. Nil without a
+--- fault.
 ---@param asked { coin: string, network: string|nil }  what was sent
 ---@param shown table     coin, network, netWork, address
 ---@param coin table|nil  the coin's own record of the coin list, by which any name of a network is known

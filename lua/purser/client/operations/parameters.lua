@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The kinds of parameters: what a value must look like, and how it travels.
---
--- A kind is { text = what the documentation says, check = function(value, param) -> wire value | nil, message, hint }.
--- A message completes the sentence `parameter "x" ...`; the hint is the cure.
+-- The kinds of parameters: { text = for the documentation, check = function(value, param) -> wire value | nil, message,
+-- hint }. A message completes `parameter "x" ...`; the hint is the cure.
 
 local lazy = require "purser.client.util.lazy"
 local text_rules = require "purser.client.operations.text"
@@ -13,7 +11,7 @@ local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_o
 
 local M = { choices = text_rules.choices }
 
---- Milliseconds of 2001-09-09 and 2286-11-20: the times that have 13 digits.
+--- The times with 13 digits: from 2001-09-09 to 2286-11-20.
 local FIRST_TIME, LAST_TIME = 1000000000000, 9999999999999
 
 local function integer_of(value)
@@ -21,7 +19,7 @@ local function integer_of(value)
   return type(value) == "string" and #value <= 15 and find(value, "^%d+$") and tonumber(value)
 end
 
--- Returns the number of a state as it travels, and its name where that was given; or nil, nil, a message and a hint.
+-- Returns a state's number as it travels, and a given name; or nil, nil, a message and a hint.
 local function status_of(value, param)
   local number = integer_of(value)
   if number and number >= 0 then return format("%d", number) end
@@ -90,12 +88,12 @@ local helps = {
   isFreeze = "only those that are frozen, or only those that are not", tranId = "id of the transfer",
 }
 
---- Returns what a parameter is, where its row or its name says more than its kind; else nil.
+--- Returns a parameter's own words beyond its kind, or nil.
 ---@param param table  of a row
 ---@return string|nil
 function M.help_of(param) return param.note or helps[param[1]] end
 
--- The kinds that only calls take which change something are read with the first such parameter.
+-- The kinds of write calls are read with their first parameter.
 setmetatable(M.kinds, { __index = function(kinds, name)
   local kind = write_kinds[name]
   kinds[name] = kind

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Profiles as users name them, or give them as tables of conventions: complete, and checked one by one. profiles.lua
--- lists the conventions.
+-- Profiles as users give them: a name, or a table of conventions. profiles.lua lists the conventions.
 
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
@@ -10,11 +9,10 @@ local suggest = lazy "purser.client.util.suggest"
 
 local M = {}
 
--- The document and the live service agree on the names that are sent, so no profile changes them: another name could
--- take the place of what a call moves.
+-- Names that no profile changes: another name could take the place of what a call moves.
 local fixed = { key_header = true, timestamp_name = true, recv_window_name = true, signature_name = true }
 
--- The values that a convention may have: one of its default's type, or one of a few.
+-- The values of a convention: of the default's type, or one of a few.
 local rules = { base = "string", base_url = "string" }
 for name, default in pairs(profiles.default) do
   if not fixed[name] then
@@ -33,20 +31,17 @@ local function is_pool(name, pool)
     and pool.capacity and pool.window_ms
 end
 
-local function is_weight(name, weight)
-  return type(name) == "string" and option_schema.matches(weight, { 0, 2 ^ 31 })
-end
-
 local function is_flag(name, value) return type(name) == "string" and type(value) == "boolean" end
 
--- The conventions that are tables: what a member is, and an example. A list or a number as code would turn each success
--- into a rejection.
+-- The conventions that are tables: a member's type and an example. A list, or a number as code, rejects each success.
 local tables = {
   hosts = { is_flag, 'by host, such as { ["api.mexc.com"] = true }' },
   success_codes = { is_flag, 'by code as text, such as { ["0"] = true, ["200"] = true }' },
   unknown_codes = { is_flag, 'by code as text, such as { ["504"] = true }' },
   pools = { is_pool, "by name, such as { ip = { capacity = 300, window_ms = 10000 } }" },
-  weights = { is_weight, 'by operation, such as { ["wallet.transfer"] = 50 }' },
+  weights = { function(name, weight)
+    return type(name) == "string" and option_schema.matches(weight, { 0, 2 ^ 31 })
+  end, 'by operation, such as { ["wallet.transfer"] = 50 }' },
 }
 
 local function check_convention(name, value)
@@ -61,14 +56,14 @@ local function check_convention(name, value)
   end
 end
 
--- Codes by code: what the client reads is its own, whatever becomes of the user's table.
+-- The client's codes are its own, whatever becomes of the user's table.
 local function copy(codes)
   local own = {}
   for code, meaning in pairs(codes) do own[code] = type(meaning) == "table" and copy(meaning) or meaning end
   return own
 end
 
--- Returns what a table of conventions changes in another profile; or nil, a message and a hint.
+-- Returns a table's changes; or nil, a message and a hint.
 local function changed(requested)
   local message, _, hint = option_schema.check(requested, rules, "profile convention")
   if message then return nil, message, hint end
@@ -86,9 +81,7 @@ local function changed(requested)
   return profile
 end
 
---- Returns the profile that is asked for, complete: a name, or a table that overrides single conventions.
----@param requested string|table|nil
----@return table|nil profile, string|nil message, string|nil hint
+--- Returns the complete profile of a name or table.
 function M.resolve(requested)
   if requested == nil or requested == "default" then return profiles.default end
   if type(requested) ~= "string" then return changed(requested) end

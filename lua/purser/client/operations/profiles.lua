@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Profiles: the conventions of signing and placement that the interface document leaves open, as data.
---
--- "default" sends what the document says, completed by what is known of the live service; "mexc" sends the live forms.
--- A table given as `profile` overrides any single convention of "default", or of the profile it names in `base`.
+-- Conventions that the interface document leaves open. "default" sends the document's forms, completed by what is known
+-- of the live service; "mexc" sends the live forms. A table as `profile` overrides conventions of "default", or of its
+-- `base`.
 
 local facts = require "purser.client.operations.facts"
 
@@ -24,16 +23,16 @@ M.default = {
   ping_path = "/api/v3/ping",
   time_path = "/api/v3/time",
   success_codes = { ["0"] = true, ["200"] = true },
-  -- Codes that do not say whether the service executed a write call: its outcome is unknown, whatever the HTTP status.
+  -- Codes after which a write call's outcome is unknown, whatever the HTTP status.
   unknown_codes = {
     ["408"] = true, ["500"] = true, ["502"] = true, ["503"] = true, ["504"] = true, ["520"] = true, ["522"] = true,
     ["524"] = true, ["599"] = true, ["-1000"] = true, ["-1001"] = true, ["-1006"] = true, ["-1007"] = true,
     ["10098"] = true, ["10200"] = true, ["10201"] = true, ["10202"] = true, ["10219"] = true, ["10259"] = true,
     ["20002"] = true, ["730000"] = true,
   },
-  -- Pools that all calls of one address (scope "ip") or of one key's account share: so much weight in any window.
+  -- Pools of an address (scope "ip") or a key's account: a weight in any window.
   pools = { ip = { capacity = 500, window_ms = 10000 } },
-  -- Request weights, by operation, that differ from the document's: those are in the rows.
+  -- Request weights that differ from the document's, by operation.
   weights = {},
 }
 

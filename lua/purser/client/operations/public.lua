@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The rows of all operations as users see them: copies, with the words of the reference.
+-- The rows of all operations as users see them: copies.
 
 local operations = require "purser.client.operations"
 local parameters = require "purser.client.operations.parameters"
@@ -7,7 +7,7 @@ local shapes = require "purser.client.operations.shapes"
 
 local M = {}
 
---- Returns a copy of plain data, and of the tables in it.
+--- Returns a copy of plain data.
 function M.copy(value)
   if type(value) ~= "table" then return value end
   local result = {}
@@ -15,7 +15,7 @@ function M.copy(value)
   return result
 end
 
--- Returns the members of a record, in the document's order; those of a list of records that it holds in `members`.
+-- Returns a record's members in the document's order, with the members of records in lists.
 local function members_of(shape)
   local members = {}
   for i, field in ipairs(shapes[shape]) do
@@ -41,8 +41,7 @@ local function public_row(row)
   return public
 end
 
---- Returns a copy of all rows, in the document's order and by full name: what a user may look at. Changing it changes
---- nothing. Those of the live service have their names alone.
+--- Returns a copy of all rows, in the document's order and by full name; of the live service's the names alone.
 ---@return table
 function M.rows()
   local result = {}

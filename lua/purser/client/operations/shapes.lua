@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- The shapes of results: which members a record has, in the document's order, and of which type.
+-- The shapes of results: members in the document's order, and types.
 --
--- A member is written `name|other spelling|prefix*:type`: the canonical name, the other spellings that arrive, and with
--- a star what they begin with. The type is string where none is said, integer, boolean or address; `string...` is a
--- list of texts, and any other name with dots a list of records of that shape. A text is read when it is asked for.
+-- A member is `name|other spelling|prefix*:type`. Types: string (default), integer, boolean, address; `string...` is a
+-- list of texts, another name with dots a list of records of that shape. A text is read at the first use.
 
 local texts = {
   -- A1, B7
@@ -87,7 +86,7 @@ local function type_of(word)
   return { list = texts[inner] and { record = inner } or inner }
 end
 
--- Reads a shape: a list of fields { name, type, aliases = {...}, prefix = "..." }.
+-- Returns the fields of a shape: { name, type, aliases = {...}, prefix = "..." }.
 local function read(text)
   local fields = {}
   for names, type_ in text:gmatch "([^%s:]+):?(%S*)" do

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- States of deposits and withdrawals by number and by name. Records show the number, those of a broker's histories
---- either. Every other operation shows the status of its records as a text.
+--- States of deposits and withdrawals by number and name. Most records show the number, others a text.
 --
 --     states.name("deposit", 5)              -- SUCCESS
 --     states.number("withdrawal", "SUCCESS") -- 7
@@ -14,7 +13,7 @@ local M = {}
 
 local tables = { deposit = text_rules.choices.deposit_states, withdrawal = text_rules.choices.withdrawal_states }
 
--- Returns the number of a state that is given as a number, its digits or its name; or nil and a message.
+-- Returns a state's number from its number, digits or name; or nil and a message.
 local function find(where, kind, status)
   local names = tables[kind]
   if not names then
@@ -34,8 +33,7 @@ local function find(where, kind, status)
   return nil, ("%s: the %s state %s; %s"):format(where, kind, message, hint)
 end
 
---- Returns the name of a state. It takes what a record shows: the number, its digits, or the name itself. nil and a
---- message for a state that is not known; the service may add one, so show the number then.
+--- Returns a state's name from its number, digits or name; nil and a message for a state that is not known.
 ---@param kind purser.StateKind
 ---@param status integer|string
 ---@return string|nil name, string|nil message
@@ -45,7 +43,7 @@ function M.name(kind, status)
   return tables[kind][number]
 end
 
---- Returns the number of a state. It takes the name, or what `states.name` takes.
+--- Returns a state's number from what `states.name` takes.
 ---@param kind purser.StateKind
 ---@param status integer|string
 ---@return integer|nil number, string|nil message
@@ -53,12 +51,12 @@ function M.number(kind, status)
   return find("states.number", kind, status)
 end
 
--- Successful, taken back or refused, and a state that sources disagree about; the other states come before these.
+-- Successful, taken back or refused, and disputed by the sources; other states come before these.
 local for_credit = { [5] = "credit", [7] = "refused", [8] = "refused", [10] = "refused", [12] = "ask" }
 
 ---@alias purser.CreditKind "pending"|"credit"|"refused"|"ask"
 
---- Returns what a deposit's state means for who credits it. A state that is not known, or none, is for a person: "ask".
+--- Returns what a deposit's state means for a credit; "ask" for an unknown state.
 ---@param status any  as a record shows it
 ---@return purser.CreditKind
 function M.credit(status)
@@ -66,7 +64,7 @@ function M.credit(status)
   return number and (for_credit[number] or "pending") or "ask"
 end
 
---- Returns the names of all states in a list of your own: the place of a name is its number.
+--- Returns a list of the names; a place is a number.
 ---@param kind purser.StateKind
 ---@return string[]|nil names, string|nil message
 function M.list(kind)

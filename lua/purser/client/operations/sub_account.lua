@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Group B: what a main account does with its sub-accounts.
--- One row an operation; spec/support/row_schema.lua says what a row may hold.
+-- Group B: a main account's calls for its sub-accounts.
 
 local client_id = { "clientTranId", "client_id", type = "string" }
 local from_account = { "fromAccount", "text", type = "string", note = "sub-account name; the parent when omitted" }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The rules for every text that travels, and the texts that may be chosen from.
+-- The rules for every text that travels, and the texts to choose from.
 
 local lazy = require "purser.client.util.lazy"
 local plain_text = lazy "purser.client.util.plain_text"
@@ -9,10 +9,9 @@ local M = {}
 
 local find, floor, format = string.find, math.floor, string.format
 
--- Far above anything the service could store, far below what a request line can carry.
+-- Far above what a service stores, far below a request line's limit.
 local MAX_TEXT_BYTES = 1024
 
---- The texts that a parameter may choose from, by the name that the rows use.
 M.choices = {
   account_types = { "SPOT", "FUTURES" },
   identifier_types = { "EMAIL", "UID", "MOBILE" },
@@ -22,7 +21,7 @@ M.choices = {
     "SPOT_TRANSFER_WRITE",
   },
   broker_permissions = { "SPOT_WITHDRAW_READ", "SPOT_WITHDRAW_WRITE", "SPOT_DEPOSIT_READ", "SPOT_DEPOSIT_WRITE" },
-  -- The state of each number, from 1.
+  -- by number, from 1
   deposit_states = {
     "SMALL", "TIME_DELAY", "LARGE_DELAY", "PENDING", "SUCCESS", "AUDITING", "REJECTED", "REFUND", "PRE_SUCCESS",
     "INVALID", "RESTRICTED", "COMPLETED",
@@ -33,21 +32,19 @@ M.choices = {
   },
 }
 
--- A broker's are those of all, and the four.
 for i, name in ipairs(M.choices.permissions) do table.insert(M.choices.broker_permissions, i, name) end
 
--- Integers are distinguished from floats where the host can (5.3 on); elsewhere a number with an integral value is one.
+-- Lua 5.3 and later tell integers from floats; elsewhere an integral number is an integer.
 local math_type = math.type or function(number) return floor(number) == number and "integer" or "float" end
 
---- Returns the digits of a number that is an exact integer on this host, or nil.
+--- Returns the digits of a number that is an exact integer here, or nil.
 function M.digits_of(number)
   if math_type(number) ~= "integer" then return nil end
   if not math.type and (number > 2 ^ 53 or number < -2 ^ 53) then return nil end
   return format("%d", number)
 end
 
---- Checks a text of whatever kind. Returns the text, nil, and whether it holds letters and digits alone; or
--- nil, a message and what to do.
+--- Returns the text, nil, and whether it has letters and digits alone; or nil, a message and what to do.
 function M.clean_text(value)
   local is = type(value)
   if is == "number" then
@@ -66,7 +63,7 @@ function M.clean_text(value)
   return value
 end
 
---- Returns the value when it is one of these texts; or nil, a message and what to do.
+--- Returns a value that is one of these texts; or nil, a message and what to do.
 function M.one_of(value, names)
   for _, name in ipairs(names) do
     if name == value then return value end

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 -- Group C: an account's own wallet.
--- One row an operation; spec/support/row_schema.lua says what a row may hold.
 
 local coin = { "coin", "text", type = "string", required = true }
 local coin_filter = { "coin", "text", type = "string" }
@@ -16,10 +15,10 @@ local start_time = { "startTime", "time", type = "long" }
 local end_time = { "endTime", "time", type = "long" }
 local page = { "page", "count", type = "int", default = 1 }
 
--- The members that distinguish deposits: no history gives them an id.
+-- No history gives deposits an id.
 local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
 
--- As in the interface document; the vendor's samples of A15, C14 and C16 show another number of records than they name.
+-- Counts of the interface document; the vendor's samples of A15, C14 and C16 show other numbers of records.
 local page_counts = { totalRecords = "records", totalPageNum = "pages" }
 
 return {

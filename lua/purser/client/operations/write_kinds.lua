@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The kinds of parameters that calls take which change something; parameters.lua says what a kind is.
+-- The kinds of parameters of write calls (parameters.lua).
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -12,7 +12,7 @@ local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_o
 
 local M = {}
 
--- Returns the items of a list given as a table or as comma-separated text.
+-- Returns the items of a table or comma-separated text.
 local function items_of(value)
   if type(value) == "table" then
     local count = 0
@@ -27,7 +27,7 @@ local function items_of(value)
   return items
 end
 
--- Returns a list of at most param.max items, each passing `check`, joined by commas.
+-- Makes a check of at most param.max items, joined by commas.
 local function list_of(check)
   return function(value, param)
     local items, message, hint = items_of(value)
@@ -47,72 +47,57 @@ local function list_of(check)
   end
 end
 
-M.new_name = {
-  text = "8 to 32 letters and digits",
-  check = function(value)
-    local text, message, hint = clean_text(value)
-    if not text then return nil, message, hint end
-    if #text < 8 or #text > 32 or find(text, "[^0-9A-Za-z]") then
-      return nil, format("has %d characters%s", #text, find(text, "[^0-9A-Za-z]") and ", one of them neither" or ""),
-        "it must be 8 to 32 letters and digits"
-    end
-    return text
-  end,
-}
-
--- No chain has an address with a character beyond printable ASCII, or with a blank: one that looks like a letter, turns
--- the text round or is not seen at all came in between.
-M.address = {
-  text = "printable ASCII without blanks",
-  check = function(value)
+-- Makes a kind of texts: `judge(text)` returns the text; or nil, a message and a hint. `is_free`: no judge of letters.
+local function of_text(says, judge, is_free)
+  return { text = says, check = function(value)
     local text, message, more = clean_text(value) -- whether it is simple, or the hint
-    if not text or more then return text, message, more end
-    local at = find(text, "[^!-~]")
-    if not at then return text end
-    local plain, what = plain_text.is_plain(text)
-    what = not plain and "a " .. what or sub(text, at, at) == " " and "a blank" or "a character that is not ASCII"
-    return nil, format("holds %s (byte %d), which no address has", what, at), "copy it again from its source"
-  end,
-}
+    if not text or is_free and more then return text, message, more end
+    return judge(text)
+  end }
+end
 
-M.memo = {
-  text = "text in which every character can be seen",
-  check = function(value)
-    local text, message, more = clean_text(value)
-    if not text or more then return text, message, more end
-    if find(text, "^ ") or find(text, " $") then
-      return nil, "begins or ends with a blank, which cannot be seen", "remove it"
-    end
-    local plain, what = plain_text.is_plain(text)
-    if plain then return text end
-    return nil, format("holds a %s, which cannot be seen", what), "copy it again from its source"
-  end,
-}
+M.new_name = of_text("8 to 32 letters and digits", function(text)
+  if #text < 8 or #text > 32 or find(text, "[^0-9A-Za-z]") then
+    return nil, format("has %d characters%s", #text, find(text, "[^0-9A-Za-z]") and ", one of them neither" or ""),
+      "it must be 8 to 32 letters and digits"
+  end
+  return text
+end)
 
-M.own_id = {
-  text = "text of 1 to 200 characters, all of which can be seen",
-  check = function(value)
-    local text, message, more = clean_text(value)
-    if not text or plain_text.is_name(text) then return text, message, more end
-    return nil, "is no text of 1 to 200 characters, all of which can be seen; another one that looks the same would "
-      .. "be executed once more", "remove what cannot be seen"
-  end,
-}
+-- No chain's address has a blank or a character beyond printable ASCII: such a character looks like a letter, turns the
+-- text round or is not seen.
+M.address = of_text("printable ASCII without blanks", function(text)
+  local at = find(text, "[^!-~]")
+  if not at then return text end
+  local plain, what = plain_text.is_plain(text)
+  what = not plain and "a " .. what or sub(text, at, at) == " " and "a blank" or "a character that is not ASCII"
+  return nil, format("holds %s (byte %d), which no address has", what, at), "copy it again from its source"
+end, true)
 
-M.client_id = {
-  text = "32 letters and digits",
-  check = function(value)
-    local text, message, hint = clean_text(value)
-    if not text then return nil, message, hint end
-    if #text ~= 32 or find(text, "[^0-9A-Za-z]") then
-      return nil, format("has %d characters%s", #text, #text == 32 and ", one of them no letter or digit" or ""),
-        "it must be exactly 32 letters and digits (purser.client_id() makes one)"
-    end
-    return text
-  end,
-}
+M.memo = of_text("text in which every character can be seen", function(text)
+  if find(text, "^ ") or find(text, " $") then
+    return nil, "begins or ends with a blank, which cannot be seen", "remove it"
+  end
+  local plain, what = plain_text.is_plain(text)
+  if plain then return text end
+  return nil, format("holds a %s, which cannot be seen", what), "copy it again from its source"
+end, true)
 
--- Far more than any service keeps, and so few that sums of amounts are exact as well.
+M.own_id = of_text("text of 1 to 200 characters, all of which can be seen", function(text)
+  if plain_text.is_name(text) then return text end
+  return nil, "is no text of 1 to 200 characters, all of which can be seen; another one that looks the same would "
+    .. "be executed once more", "remove what cannot be seen"
+end)
+
+M.client_id = of_text("32 letters and digits", function(text)
+  if #text ~= 32 or find(text, "[^0-9A-Za-z]") then
+    return nil, format("has %d characters%s", #text, #text == 32 and ", one of them no letter or digit" or ""),
+      "it must be exactly 32 letters and digits (purser.client_id() makes one)"
+  end
+  return text
+end)
+
+-- Far more than a service keeps, and few enough for exact sums.
 local MAX_DIGITS = 100
 
 M.amount = {
@@ -183,14 +168,9 @@ M.md5 = {
   end,
 }
 
-M.area_code = {
-  text = "digits of a telephone area code",
-  check = function(value)
-    local text, message, hint = clean_text(value)
-    if not text then return nil, message, hint end
-    if find(text, "^%+?%d%d?%d?%d?%d?$") then return text end
-    return nil, "is not an area code", "pass 1 to 5 digits, such as 86"
-  end,
-}
+M.area_code = of_text("digits of a telephone area code", function(text)
+  if find(text, "^%+?%d%d?%d?%d?%d?$") then return text end
+  return nil, "is not an area code", "pass 1 to 5 digits, such as 86"
+end)
 
 return M

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- The blocking transport: one kept libcurl handle, which reuses its connections.
--- A request that moves money (`at_most_once`) reaches the wire at most once; see docs/write/outcomes.md.
+--- The blocking transport: one libcurl handle with kept connections. A request with `at_most_once` reaches the wire at
+-- most once (docs/write/outcomes.md).
 
 local libcurl = require "purser.client.util.libcurl"
 
@@ -48,7 +48,7 @@ end
 ---@field status? integer when a status line had arrived
 ---@field sends? integer
 
---- Sends one request and waits for its answer.
+--- Sends one request and returns its answer.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
@@ -56,7 +56,7 @@ function methods:send(request)
   return self.http:send(request)
 end
 
---- The answer was not believed: no later request goes out on its connection.
+--- Sends no later request on the connection of an answer that was not believed.
 ---@param response purser.transport.response
 function methods:discard(response)
   if response.connection then self.http:discard(response.connection) end

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- One HTTP/1.1 exchange over a socket that a host brings: what a transport's `send` returns. The host connects; the
--- order, the time, the bounds and the outcome are here (docs/client/transports.md).
+--- One HTTP/1.1 exchange over a socket of a host: what a transport's `send` returns. The host connects; order, time,
+-- bounds and outcome are here (docs/client/transports.md).
 --
---     local exchange = require "purser.client.transport.exchange"
 --     function transport:send(request)
 --       return exchange.run(request, { connect = function(url, left_ms) ... return socket end })
 --     end
@@ -31,7 +30,7 @@ local M = {}
 local CHUNK, TIMEOUT_MS = 16384, 10000
 local TIME_RAN_OUT = "the time ran out (%d ms)"
 
--- Tells whether the request may go to this URL over such a socket; else nil and why.
+-- Tells if a request may go to a URL over such a socket; else nil and why.
 local function permits(host, url)
   if url.secure then
     return host.secure, "this transport has no TLS; use a proxy on this machine, which verifies certificates"
@@ -44,7 +43,7 @@ local function left_ms(call)
   return call.ends_ms - core.monotonic_ms()
 end
 
--- Calls a method of the socket within the time that is left; nil and why when none is.
+-- Calls a method of the socket within the time left; nil and why without time.
 local function within(call, host, name, argument)
   local left = left_ms(call)
   if left <= 0 then return nil, TIME_RAN_OUT:format(call.timeout_ms) end
@@ -52,7 +51,7 @@ local function within(call, host, name, argument)
   return call.socket[name](call.socket, argument)
 end
 
--- Reads until the answer is whole, and returns its reader; or nil and why.
+-- Returns the reader of a whole answer; or nil and why.
 local function receive(call, host)
   local reader, whole, message = http1.reader { until_close = not call.url.secure }, false, nil
   repeat
@@ -86,7 +85,7 @@ local function failed(call, message)
     sends = call.sends }
 end
 
---- Sends one request once, with `Connection: close`, and returns its response, or nil and a failure.
+--- Sends one request with `Connection: close`. Returns a response, or nil and a failure.
 ---@param request purser.transport.request
 ---@param host purser.HostSockets
 ---@return purser.transport.response|nil

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: MIT
---- HTTP/1.1 without a socket: the bytes of a request, and a strict reader of its answer. For transports on sockets that
--- a host brings (docs/client/transports.md).
+--- HTTP/1.1 without a socket: the bytes of a request, and a strict reader of its answer, for transports on a host's
+-- sockets (docs/client/transports.md).
 --
---     local bytes = assert(http1.request(request)) -- with `Connection: close`; not so as http1.request(request, true)
+--     local bytes = assert(http1.request(request)) -- http1.request(request, true) without `Connection: close`
 --     local reader = http1.reader()
 --     repeat
 --       local whole, message = reader:feed(socket_text) -- true: whole; false: more is needed; nil: broken
 --     until whole or message
 --     local response = reader:response()
 --
--- Strict means: what two readers could understand in two ways is an error. There is one length, the bytes of an answer
--- and of what frames it are bounded, and `reader.reusable` is true only if the answer ended exactly where it says.
+-- An answer that two readers could understand in two ways is an error. There is one length, all bytes are bounded, and
+-- `reader.reusable` is true only if the answer ended exactly where it says.
 
 ---@class purser.modules.http1
 local M = {}
@@ -27,7 +27,7 @@ local gsub, lower, match, sub = string.gsub, string.lower, string.match, string.
 
 local default_ports = { http = 80, https = 443 }
 
---- Returns the parts of a base URL, or nil and what is wrong with it.
+--- Returns the parts of a base URL; or nil and a fault.
 ---@param base_url string
 ---@return purser.transport.http1.url|nil
 ---@return string|nil message
@@ -49,7 +49,7 @@ function M.url(base_url)
 end
 
 local methods = { GET = true, POST = true, PUT = true, DELETE = true }
--- Headers that the writer adds itself: a second one would make two requests of one for some reader.
+-- Headers of the writer: a second one would make two requests of one for some reader.
 local own_headers = { ["host"] = true, ["content-length"] = true, ["transfer-encoding"] = true, ["connection"] = true,
   ["expect"] = true, ["upgrade"] = true, ["te"] = true, ["trailer"] = true }
 
@@ -73,7 +73,7 @@ local function header_lines(headers)
   return lines
 end
 
---- Returns the bytes of a request, or nil and what is wrong with it; nothing may be sent then.
+--- Returns the bytes of a request; or nil and a fault, and nothing may be sent.
 ---@param request purser.transport.request
 ---@param keep? boolean  the connection may be kept after the answer
 ---@param url? purser.transport.http1.url  that of `request.base_url`, where the caller has it
@@ -114,8 +114,8 @@ local MAX_BODY, MAX_FRAMING = 16 * 1024 * 1024, 1024 * 1024
 local reader = {}
 reader.__index = reader
 
---- Makes a reader of one answer. `max_body`: bytes, 16 MiB unless given. `until_close = false`: an answer without a
--- length is an error, where the end of a connection proves nothing (TLS without its closing message).
+--- Makes a reader of one answer. `max_body`: bytes, default 16 MiB. `until_close = false`: an answer without a length
+--- is an error, where a connection's end proves nothing (TLS without its closing message).
 ---@param options? { max_body: integer?, until_close: boolean? }
 ---@return purser.transport.http1.reader
 function M.reader(options)
@@ -132,7 +132,7 @@ local function broken(self, message, too_large)
   return nil, message
 end
 
--- Returns the next line without its end; false while it is not whole; nil and a message.
+-- Returns the next line without its end; false before the end; nil and a message.
 local function take_line(self)
   local stop = find(self.rest, "\n", self.at, true)
   local length = (stop or #self.rest) - self.at + 1
@@ -187,8 +187,7 @@ end
 
 local notes = { ["content-length"] = note_length, ["transfer-encoding"] = note_coding, connection = note_connection }
 
--- Reads one field, of the header or of the trailer. The trailer's are dropped: they may say nothing about the answer's
--- form.
+-- Reads a field of header or trailer. The trailer's are dropped: they may say nothing about the answer's form.
 local function take_field(self, in_trailer)
   local line, length = take_line(self)
   if not line then return line, length end
@@ -212,7 +211,7 @@ local function ended(self)
   return true
 end
 
--- Finds out, after the header, what frames the body.
+-- Finds, after the header, what frames the body.
 local function begin_body(self)
   if self.length and self.chunked then return broken(self, "the answer has a length and chunks") end
   if self.status < 200 then
@@ -245,7 +244,7 @@ function steps.fields(self)
   return found, message
 end
 
--- Takes what has come of the body, at most `max` bytes. Whether there was anything.
+-- Takes at most `max` bytes of the body. Returns whether there were any.
 local function take_bytes(self, max)
   local have = #self.rest - self.at + 1
   if have <= 0 then return false end
@@ -301,8 +300,8 @@ function steps.trailer(self)
   return found, message
 end
 
---- Takes bytes that came. True: the answer is whole; false: more is needed; nil and a message: it is broken, and its
--- connection must be closed. After a whole answer, further bytes make `reusable` false.
+--- Takes bytes. True: the answer is whole; false: more is needed; nil and a message: broken, and the connection must be
+--- closed. Bytes after a whole answer make `reusable` false.
 ---@param text string
 ---@return boolean|nil whole
 ---@return string|nil message
@@ -322,8 +321,7 @@ function reader:feed(text)
   return self.state == "whole"
 end
 
---- Returns how many bytes the rest of the answer surely has, 1 to `max`: for sockets that wait for all they are asked
---- for.
+--- Returns how many bytes the answer surely still has, 1 to `max`, for sockets that wait for all.
 ---@param max integer
 ---@return integer
 function reader:needs(max)
@@ -332,7 +330,7 @@ function reader:needs(max)
   return in_body and self.left > 1 and math.min(self.left, max) or 1
 end
 
---- The connection has ended. True: the answer is whole; nil and a message: it broke off.
+--- Ends the connection. True: the answer is whole; nil and a message: cut off.
 ---@return boolean|nil whole
 ---@return string|nil message
 function reader:finish()
@@ -346,7 +344,7 @@ function reader:finish()
     or "the connection ended before an answer came")
 end
 
---- Returns the whole answer, as a transport returns it; nil before it is whole.
+--- Returns the whole answer as a transport's response; else nil.
 ---@return purser.transport.response|nil
 function reader:response()
   if self.state ~= "whole" then return nil end

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- The transport for many requests at once. `send` waits: in a task of purser.schedule, or in a coroutine of a host
--- that says how its coroutines wait (`wait`, `wake`), the others go on. Without coroutines: `submit`, `step`, `take`.
--- It is turned by a loop of the program, by `attach` in a loop with callbacks, or by the coroutines of the host that
--- wait (`self_stepping`).
+--- The transport for many requests at once. In a task, or in a coroutine of a host with `wait` and `wake`, `send` waits
+-- while others go on. Without coroutines: `submit`, `step`, `take`. A loop of the program turns the transport, or
+-- `attach` in a loop with callbacks, or the waiting coroutines (`self_stepping`).
 
 local core = require "purser.core"
 local heap = require "purser.client.util.heap"
@@ -27,7 +26,7 @@ local function closed()
   return { kind = "closed", outcome = "not_sent", message = "the transport is closed", sends = 0 }
 end
 
--- The place of an answer is made before its request is sent: there may be no memory for it later.
+-- Makes an answer's place before the request is sent: later there may be no memory.
 local function submit(self, request)
   if self.closed then return nil, closed() end
   local call = { done = false, response = false, failure = false, task = false, hosted = false }
@@ -37,7 +36,7 @@ local function submit(self, request)
   return id, call
 end
 
---- Takes a request on; it is sent when it is its turn.
+--- Takes a request on, and sends it in its turn.
 ---@param request purser.transport.request
 ---@return integer|nil id
 ---@return purser.transport.failure|nil
@@ -46,7 +45,7 @@ function methods:submit(request)
   return id, not id and failure or nil
 end
 
--- Wakes a coroutine of the host, if it waits. Keeps what the host raises for the end of the step.
+-- Wakes a waiting coroutine of the host. The step's end raises what the host raises.
 local function wake_hosted(host, waiter)
   if not waiter.waits then return end
   waiter.waits = false
@@ -54,7 +53,7 @@ local function wake_hosted(host, waiter)
   if not ok then host.problem = host.problem or { problem } end
 end
 
--- Ends a call that a task or a coroutine of the host waits for.
+-- Ends a call for its task or coroutine.
 local function wake(self, id, call)
   self.calls[id] = nil
   if not call.task then return wake_hosted(self.host, call) end
@@ -65,7 +64,7 @@ end
 local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
   message = "there is not enough memory to take the answer" }
 
--- Puts the answers that have come where `take` or whoever waits finds them, until the time `ends_us` at most.
+-- Hands out answers until the time `ends_us`.
 local function distribute(self, ends_us)
   local id, response, failure = self.multi:next()
   while id do
@@ -79,7 +78,7 @@ local function distribute(self, ends_us)
   end
 end
 
--- Wakes the host's coroutines whose sleep is over, in the order of their times. Returns how many still sleep.
+-- Wakes the host's sleepers in the order of their times. Returns how many still sleep.
 local function wake_sleepers(host)
   local now = core.monotonic_ms()
   while host.sleepers[1] and host.sleepers[1].at <= now do
@@ -90,9 +89,9 @@ local function wake_sleepers(host)
   return #host.sleepers
 end
 
---- Does what can be done without waiting, and returns how many requests and sleepers are unfinished. What the host's
--- `wake` raised is raised at its end. After each step the descriptors of `fds` that are watched must be brought up to
--- date: one that is no longer listed is closed by the next step.
+--- Does what needs no waiting. Returns how many requests and sleepers are unfinished. Raises at the end what the host's
+-- `wake` raised. Watch the descriptors of `fds` anew after each step: the next step closes a descriptor that `fds`
+-- lists no more.
 ---@param budget_us? number  what is not done after so many microseconds waits for the next step
 ---@return integer
 function methods:step(budget_us)
@@ -118,7 +117,7 @@ function methods:wait(ms)
   return self:step()
 end
 
---- Returns the answer to the request `id`, once: whether it has come, then response or nil and failure.
+--- Returns the answer of a request, once: whether it came, and response or nil and failure.
 ---@param id integer
 ---@return boolean done
 ---@return purser.transport.response|nil
@@ -130,7 +129,7 @@ function methods:take(id)
   return true, call.response, call.failure
 end
 
---- Ends a request. The failure says whether it had been sent; nil when its answer has come already.
+--- Ends a request. The failure says whether the request was sent; nil if its answer came already.
 ---@param id integer
 ---@return purser.transport.failure|nil
 function methods:cancel(id)
@@ -157,8 +156,7 @@ local function is_in_coroutine()
   return co ~= nil and not is_main
 end
 
--- Returns how the caller waits: its task, "host" or "block"; or nil and a failure where it cannot, before anything is
--- sent.
+-- Returns the caller's way to wait: its task, "host" or "block"; or nil and a failure, before anything is sent.
 local function way_to_wait(self)
   local task = schedule.current()
   if task then
@@ -175,7 +173,7 @@ local function way_to_wait(self)
     .. 'make the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
 end
 
--- The coroutine that stepped for all waits no more: another one that waits follows.
+-- Hands the steps over from a coroutine to another one that waits.
 local function hand_over(self)
   local host = self.host
   host.stepper = nil
@@ -187,11 +185,10 @@ local function hand_over(self)
   end
 end
 
--- A host may end the coroutine that steps for all. Its step counts as the last one when this time has passed, and
--- another coroutine that waits steps.
+-- A host may end the stepping coroutine. After this time without a step another one steps.
 local LEASE_MS = 250
 
--- Waits as the coroutines of the host do. Where they step, the first one steps for all.
+-- Waits as the host's coroutines do; the first one steps for all.
 local function wait_hosted(self, waiter)
   local host = self.host
   if host.stepper then wake_hosted(host, host.stepper) end -- there is more to step
@@ -215,7 +212,7 @@ local function wait_hosted(self, waiter)
   if host.stepper == waiter then hand_over(self) end
 end
 
---- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others continue meanwhile.
+--- Sends one request and returns its answer. Other tasks, or coroutines of the host, go on.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
@@ -242,15 +239,15 @@ function methods:send(request)
   return call.response, call.failure
 end
 
---- The answer was not believed: no later request goes out on its connection.
+--- Sends no later request on the connection of an answer that was not believed.
 ---@param response purser.transport.response
 function methods:discard(response)
   if response.connection then self.multi:discard(response.connection) end
 end
 
---- Returns what the loop of a host watches: a list of `{ fd =, read =, write =, events = "r"|"w"|"rw" }`, and a number
--- that changes with it. When one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step`
--- where there are tasks.
+--- Returns the descriptors for a host's loop, `{ fd =, read =, write =, events = "r"|"w"|"rw" }` each, and a number
+-- that changes with them. When one is ready, or after `timeout()` milliseconds, call `step`, or `schedule.step` with
+-- tasks.
 ---@return table
 ---@return integer
 function methods:fds()
@@ -266,8 +263,8 @@ function methods:timeout()
   return ms and left and math.min(ms, left) or ms or left
 end
 
---- Turns Purser's tasks in an event loop with callbacks. Returns the function that makes a turn: the loop calls it when
--- a descriptor is ready or the alarm strikes, the program once after it spawned a task from outside of one.
+--- Turns Purser's tasks in an event loop with callbacks. Returns the turn: the loop calls it for a ready descriptor or
+-- the alarm, the program once after it spawned a task from outside of one.
 ---@param host purser.EventLoop
 ---@param on_error? fun(problem: any)  gets what a task raised; without it `turn` raises that at its end
 ---@return fun() turn
@@ -289,8 +286,7 @@ end
 
 local slept = 0 -- orders those whose time is the same
 
---- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others continue. Purser sleeps this
--- way between attempts.
+--- Sleeps for `ms` milliseconds, as between attempts. Other tasks, or coroutines of the host, go on.
 ---@param ms number
 function methods:sleep(ms)
   ms = math.ceil(ms)
@@ -301,7 +297,7 @@ function methods:sleep(ms)
   wait_hosted(self, sleeper)
 end
 
--- Cannot be met unless a finaliser closes the transport while it hands out an answer.
+-- Needs a finaliser that closes the transport while it hands out an answer.
 local UNFINISHED = { kind = "closed", outcome = "unknown", phase = "receive", sends = 1,
   message = "the transport was closed: the request may have been executed" }
 
@@ -313,8 +309,7 @@ local function unfinished_calls(self)
   return ids
 end
 
---- Ends everything. Whoever waits gets the answer that has come, or a failure; its outcome is unknown if the request
--- had been sent.
+--- Ends everything. A waiting call gets its answer, or a failure: of unknown outcome if the request was sent.
 function methods:close()
   if self.closed then return end
   distribute(self)
@@ -339,7 +334,7 @@ meta.__close = methods.close
 ---@field wait (fun(call: table, ms: integer|nil, transport: table|nil))|nil  suspends the running coroutine of the host
 --- until `wake(call)`, or sooner; where there are `ms`, until they have passed at the latest; where there is
 --- `transport`, until one of its descriptors is ready at the latest, or for a short while where the host watches none
----@field wake (fun(call: table))|nil  with `wait`
+---@field wake (fun(call: table))|nil  with `wait`; the host may add members to `call`
 ---@field self_stepping boolean|nil  `wait` heeds `ms` and `transport`: the coroutines that wait step the transport.
 --- Default: false, the program steps
 
@@ -353,7 +348,7 @@ local M = {}
 local host_rules = { wait = "function", wake = "function", self_stepping = "boolean",
   outside_tasks = { "block", "reject" } }
 
--- Splits the options: those of libcurl, those of the host; or nil and a message.
+-- Returns the options of libcurl and of the host; or nil and a message.
 local function split_options(options)
   local of_libcurl, of_host = {}, {}
   for name, value in pairs(options) do
@@ -368,8 +363,8 @@ local function split_options(options)
   return of_libcurl, of_host
 end
 
--- Makes a multi handle of libcurl. Without `http_version` reads go over HTTP/2 over TLS, where libcurl has it and the
--- service knows it: they then share a connection. Returns nil and a message where libcurl rejects an option.
+-- Without `http_version` reads go over HTTP/2 with TLS, where libcurl and the service have it, on one connection.
+-- Returns nil and a message for an option that libcurl rejects.
 local function new_handle(options)
   if options.http_version ~= nil then return libcurl.multi(options) end
   options.http_version = "auto"
@@ -381,10 +376,6 @@ local function new_handle(options)
 end
 
 --- Makes the transport for many requests at once.
---
--- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
--- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or, with
--- `self_stepping`, the first coroutine that waits steps for all, and waits by `wait(call, ms, transport)` in between.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The outbox of a database: each event waits for each named receiver, from the transaction that made the event until
--- the receiver says that it has the event. Events of one subject go in their order; another subject waits for none.
+-- The outbox of a database: an event waits for each named receiver, from the event's transaction until the receiver has
+-- it. Events of one subject go in order; subjects wait for none.
 
 local core = require "purser.core"
 local names_of = require "purser.client.util.names_of"
@@ -15,7 +15,7 @@ local LONGEST_MS = 3600000
 local BATCH = 50
 local PATIENCE_MS = 20000 -- of failures of one receiver in a round
 
---- Name, columns, and how many of these are the key.
+--- Name, columns, and the number of key columns.
 M.tables = { { "receiver", "name", 1 }, { "event", "id kind subject seq created body raw", 1 },
   { "delivery", "receiver id subject seq created due attempts error", 2 } }
 
@@ -55,7 +55,7 @@ local function time_text(ms) return ("%013d"):format(ms) end
 ---@field deliver nil|(fun(self: table, text: string, event: table): any, string|nil)  instead of command and webhook:
 --- returns true when it has the event for good
 
---- Returns senders by the name of their receiver; or nil and a message.
+--- Returns senders by receiver; or nil and a message.
 ---@param receivers table<string, purser.Receiver>|nil
 ---@return table<string, purser.Sink>|nil senders, string|nil message
 function M.senders(receivers)
@@ -73,7 +73,6 @@ function M.senders(receivers)
   return senders
 end
 
---- Makes the outbox of tables.
 ---@param prefix string  of the tables' names
 ---@param claim_ms integer|nil  how long an event is left alone by other senders while one sends it
 function M.new(prefix, claim_ms)
@@ -82,7 +81,7 @@ function M.new(prefix, claim_ms)
   return self
 end
 
---- Makes an event, and what each receiver waits for, in the transaction of what the event tells.
+--- Adds an event and its deliveries in the transaction that the event tells of.
 ---@param tx table
 ---@param event { id: string, kind: string, subject: string, seq: string, at: string, body: string, raw: string }
 function Outbox:emit(tx, event)
@@ -90,8 +89,7 @@ function Outbox:emit(tx, event)
   tx:rows(self.sql.due, event.id, event.subject, event.seq, event.at, event.at)
 end
 
--- Hands one event over, and notes what became of it. Returns whether the receiver has it, and its words; nil where
--- another sender has the event.
+-- Hands an event over. Returns whether the receiver has it, and the receiver's words; nil where another sender has it.
 local function hand_over(self, store, name, sender, event, clock)
   if self.claim_ms then
     local _, changed = must(store:rows(self.sql.claim, time_text(clock() + self.claim_ms), name, event.id, event.due))
@@ -109,7 +107,7 @@ local function hand_over(self, store, name, sender, event, clock)
   return false, message
 end
 
--- Hands over what is due to one receiver. Returns nil where the time of the round is over.
+-- Hands a receiver's due events over. Returns nil at the end of the round's time.
 local function serve(self, store, name, sender, clock, round)
   local lost = 0
   repeat
@@ -131,9 +129,9 @@ local function serve(self, store, name, sender, clock, round)
   return true
 end
 
---- Hands over what is due. It ends after `budget_ms`, so that a slow receiver keeps nobody from reading; and a receiver
---- that fails for twenty seconds waits for the next round. Raises where the database fails. Returns how many events
---- were taken, and how many were not.
+--- Hands over what is due, for `budget_ms`: a slow receiver keeps nobody from reading, and one that fails for twenty
+--- seconds waits for the next round. Raises where the database fails. Returns how many events were taken, and how many
+--- not.
 ---@param store table
 ---@param senders table<string, purser.Sink>  by the receiver's name
 ---@param clock fun(): integer
@@ -148,15 +146,15 @@ function Outbox:deliver(store, senders, clock, options)
   return round.taken, round.failed
 end
 
---- Keeps events for these receivers from now on.
+--- Keeps events for further receivers from now on.
 function Outbox:add(tx, names)
   for _, name in ipairs(names) do tx:rows(self.sql.add, name) end
 end
 
---- Returns what waits, by receiver: { receiver, waiting, since, due, error }.
+--- Returns the waiting deliveries by receiver: { receiver, waiting, since, due, error }.
 function Outbox:waiting(store) return (must(store:rows(self.sql.waiting))) end
 
---- Lets events go again: all of a subject or of an id, or those made since a time. Returns how many.
+--- Lets events go again: of a subject or id, or since a time. Returns how many.
 function Outbox:replay(tx, receiver, what, now)
   if not tx:rows(self.sql.known, receiver)[1] then return nil, ("there is no receiver %s"):format(receiver) end
   local at, is_time = time_text(now), type(what) == "number"
@@ -167,7 +165,7 @@ function Outbox:replay(tx, receiver, what, now)
   return #events
 end
 
---- Forgets a receiver and what waits for it, or gives it another name. Returns true; or nil and a message.
+--- Forgets a receiver and its deliveries, or renames it. Returns true; or nil and a message.
 function Outbox:rename(tx, old, new)
   local _, changed = tx:rows(self.sql.drop, old)
   if changed ~= 1 then return nil, ("there is no receiver %s"):format(old) end

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Where events go: a command of the shell, or a signed webhook. Both may get an event more than once, and none less.
+--- Receivers of events: a command of the shell, or a signed webhook. Either may get an event more than once.
 --
---   command   gets the event on its standard input; exit status 0 within ten seconds means that it has it
---   webhook   gets it by POST; an answer of 2xx within ten seconds means that it has it. `Purser-Signature` in its head
---             is `t=SECONDS,v1=HEX`: HMAC-SHA256 of "SECONDS.BODY"; M.verify checks it.
+--   command   gets the event on standard input; exit status 0 within ten seconds: it has the event
+--   webhook   gets the event by POST; 2xx within ten seconds: it has the event. `Purser-Signature` in the head is
+--             `t=SECONDS,v1=HEX`: HMAC-SHA256 of "SECONDS.BODY"; M.verify checks it.
 
 local core = require "purser.core"
 local curl = require "purser.client.transport.curl"
@@ -25,9 +25,8 @@ local TIMEOUT_MS, TOLERANCE_S = 10000, 300
 ---@class purser.Sink
 ---@field deliver fun(self: purser.Sink, text: string): true|nil, string|nil
 
--- Runs the command with the text as its standard input. A file holds the text: a pipe whose reader ends early would end
--- this process by a signal, and Lua 5.1 does not say how the reader of a pipe ended. timeout(1) ends a command that
--- hangs.
+-- Runs the command with the text from a file: a pipe whose reader ends early would end this process by a signal, and
+-- Lua 5.1 does not say how a pipe's reader ended. timeout(1) ends a hanging command.
 local function run(self, text)
   local path = os.tmpname()
   local file, message = io.open(path, "wb")
@@ -49,7 +48,7 @@ local function run(self, text)
   return nil, ("the command ended with status %s"):format(code)
 end
 
--- Returns the text of a signature's head for a body that is sent at a time (epoch s).
+-- Returns a body's signature for the head, at a time (epoch s).
 local function signature(signer, seconds, body)
   return ("t=%d,v1=%s"):format(seconds, signer:sign(("%d.%s"):format(seconds, body)))
 end
@@ -59,7 +58,7 @@ local function post(self, text)
     ["Purser-Signature"] = signature(self.signer, math.floor(core.now_ms() / 1000), text) }
   local response, failure = self.transport:send { method = "POST", target = self.target, body = text, headers = head,
     timeout_ms = self.limit_ms }
-  if not response then return nil, failure.message end
+  if not response then return nil, (failure.message:gsub("`base_url`", "`webhook`")) end
   if response.status >= 200 and response.status < 300 then return true end
   return nil, ("the webhook answered %d"):format(response.status)
 end
@@ -84,7 +83,7 @@ local function new_webhook(options)
     limit_ms = options.limit_ms or TIMEOUT_MS }
 end
 
---- Makes what delivers events. `deliver` returns true where the receiver has the event; or nil and a message.
+--- Makes a receiver. `deliver` returns true if it has the event; or nil and a message.
 ---@param options purser.SinkOptions  either `command` or `webhook`
 ---@return purser.Sink|nil sink, string|nil message
 function M.new(options)
@@ -93,7 +92,7 @@ function M.new(options)
   return { deliver = run, command = options.command, limit_ms = options.limit_ms or TIMEOUT_MS }
 end
 
--- Compares two texts without telling by the time it takes where they differ.
+-- Compares two texts in constant time.
 local function is_equal(a, b)
   if #a ~= #b then return false end
   local differs = 0
@@ -101,7 +100,7 @@ local function is_equal(a, b)
   return differs == 0
 end
 
---- Returns whether an event that a webhook got is from who has the secret, and was sent at most five minutes ago.
+--- Tells if a webhook's event is from a holder of the secret, and was sent within five minutes.
 ---@param secret string|userdata
 ---@param head string  the member Purser-Signature of the request's head
 ---@param body string

@@ -1,22 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- Finds an installation's archive of modules (made by tools/archive.lua) beside the sources. A Lua that cannot read the
--- archive takes the sources, as does a clone.
+-- Finds an installation's archive of modules (tools/archive.lua). A Lua that cannot read it takes the sources.
 
 local M = {}
 
--- A dump differs where a version, a format, the size of a number or the compiler's code does.
+-- Its dump differs by version, format, size of numbers and compiler.
 local PROBE = "local a, b = 1, 2.5 for i = a, 3 do b = b .. i end return function(...) return a, ... end"
 
---- Returns a dump that is equal wherever dumps can be exchanged, and the archive's name for Luas whose dumps have this
---- head and length: several Luas may share a folder (5.1 and LuaJIT, and all of Debian's).
----@return string dump, string name
+--- Returns the probe's dump, and the archive's name for Luas with such a dump: several Luas may share a folder.
 function M.probe()
   local dump = string.dump((rawget(_G, "loadstring") or load)(PROBE, "=probe"))
   local version, format = dump:byte(5, 6)
   return dump, ("modules-%02x%02x%02x"):format(version, format, #dump % 256)
 end
 
---- Lets `require` find the modules of a fitting archive beside these sources.
 ---@param core table  purser.core
 function M.use(core)
   local folder = debug.getinfo(1, "S").source:match "^@(.*)[/\\]client[/\\]util[/\\]archive%.lua$"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Writes and reads lines of CSV. A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, and strangers choose
---- memos: such a cell gets a leading `'`, and invisible characters become visible escapes.
+--- Lines of CSV. A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, and strangers choose memos: such a
+--- cell gets a leading `'`, and invisible characters become escapes.
 ---
 ---     csv.line({ "2026-01-31", "-5", "=1+1" }, { is_number = { [2] = true } })   -- 2026-01-31,-5,'=1+1
 
@@ -9,7 +9,7 @@ local plain_text = require "purser.client.util.plain_text"
 ---@class purser.modules.csv
 local M = {}
 
--- The four signs in East Asian text: spreadsheets run these, too.
+-- The four signs in East Asian text, which spreadsheets run.
 local WIDE_SIGN = "^\239\188[\139\141\157\160]"
 
 local function harmless(text, is_number)
@@ -20,7 +20,7 @@ local function harmless(text, is_number)
   return text
 end
 
--- M.parse takes a line that begins with # for a comment, and a cell does not know its place in the line.
+-- M.parse takes a line that begins with # for a comment: quotes prevent that.
 local function quoted(text)
   if text:find '[",;\t\r\n]' or text:find "^#" or text:find "^%s" or text:find "%s$" then
     return '"' .. text:gsub('"', '""') .. '"'
@@ -36,7 +36,7 @@ end
 ---@field is_number table<integer, boolean>|nil  the columns in which `-5` is a number and stays one
 ---@field raw boolean|nil  the exact texts, for programs: no spreadsheet and no terminal should see them
 
---- Returns a line, with a line end. nil is an empty cell.
+--- Returns a line with its end; nil is an empty cell.
 ---@param values table  texts, numbers or booleans, from 1 to `values.n` or to the last
 ---@param options purser.CsvOptions|nil
 ---@return string
@@ -53,7 +53,7 @@ function M.line(values, options)
   return table.concat(cells, ",") .. "\n"
 end
 
--- Reads a cell from byte `at`. Returns the text and the end (separator, line end, or end of the text); or nil.
+-- Returns the text of the cell at byte `at`, and the cell's end; or nil.
 local function cell_at(text, at, separator)
   local ends = "[" .. separator .. "\r\n]"
   if text:sub(at, at) ~= '"' then
@@ -73,8 +73,8 @@ local function cell_at(text, at, separator)
   end
 end
 
---- Reads CSV: a list of records, each a list of texts with `line`, the number of the first line. A mark of the byte
---- order, empty lines and lines that begin with # are left out. Nil and a message for a text that is no CSV.
+--- Returns records: lists of texts with `line`, the first line's number. A byte order mark, empty lines and lines with
+--- # are left out. Nil and a message for a text that is no CSV.
 ---@param text string
 ---@param separator string|nil  between cells: a comma, a semicolon or a tab. Default: ","
 ---@return purser.CsvRecord[]|nil records, string|nil message, integer|nil comments  how many lines begin with #

@@ -7,15 +7,13 @@ local M = {}
 
 local hasher
 
---- Returns a digest of any text: 64 hex digits. (A keyed hash with a key that everybody knows is a plain digest.)
----@param text string
----@return string
+--- Returns a text's digest, 64 hex digits: an HMAC with a known key is a plain digest.
 function M.of(text)
   hasher = hasher or assert(core.signer("hmac-sha256", "purser"))
   return hasher:sign(text)
 end
 
---- Returns an id of 32 hex digits: equal for equal texts, different for different texts.
+--- Returns 32 hex digits that tell texts apart.
 ---@param kind string  what it names
 ---@param ... string
 ---@return string
@@ -25,9 +23,7 @@ function M.id(kind, ...)
   return M.of(table.concat(parts, "\n")):sub(1, 32)
 end
 
---- Returns the name of an unnamed account: the name shows nothing of the key.
----@param api_key string
----@return string
+--- Names an unnamed account, without a part of the key.
 function M.account_of(api_key)
   return M.of("account " .. api_key):sub(1, 16)
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Files read and written whole, with one wording of problems; files with secrets are the user's alone.
+-- Files read and written whole; files with secrets are the user's alone.
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -9,7 +9,7 @@ local M = {}
 
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
--- Returns why a file is not read: a pipe or a device may never end. Nil for other files.
+-- Returns why a file is not read, or nil: a pipe or a device may never end.
 local function unfit(path, file)
   local _, _, _, kind = core.file_mode(file or path)
   if kind == "other" then return "it is not a regular file; name one that is" end
@@ -21,7 +21,7 @@ local function cannot_read(path, reason)
   return ("%s cannot be read: %s"):format(path, reason)
 end
 
---- Opens a regular file for reading. Else nil, a message, and whether the file is missing.
+--- Opens a regular file. Else nil, a message, and whether the file is missing.
 ---@param path string
 ---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return file*|nil file, string|nil message, boolean|nil is_missing
@@ -39,7 +39,7 @@ function M.open(path, judge)
   return nil, rejection or cannot_read(path, problem), false
 end
 
---- Returns the text of a file. Else nil, a message, and whether the file is missing.
+--- Returns a file's text. Else nil, a message, and whether the file is missing.
 ---@param path string
 ---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return string|nil text, string|nil message, boolean|nil is_missing
@@ -58,7 +58,6 @@ function M.read(path, judge)
   return nil, cannot_read(path, reason), false
 end
 
---- Opens an existing file with secrets.
 ---@param path string
 ---@param mode string  of io.open; none that makes a file or empties one
 ---@return file*|nil file, string|nil message
@@ -71,15 +70,11 @@ function M.open_private(path, mode)
   return nil, message
 end
 
---- Returns the folder of a file.
 function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
---- Returns why no file can take a name; or nil. Devices and links keep their names: a superuser's rename would replace
---- /dev/full or /dev/stdout.
----@param path string
----@return string|nil reason
+--- Returns why no file can take a name, or nil. Devices and links keep their names: a rename would replace /dev/full.
 function M.name_problem(path)
   if path == "" then return "its name is empty" end
   local _, _, _, kind, _, is_link = core.file_mode(path)
@@ -93,8 +88,7 @@ function M.name_problem(path)
   return head == "SQLite format 3" and "it is a database, which no text replaces; name another file" or nil
 end
 
--- Makes a new file next to `path` with a text and a random name, and never writes into an existing file. Only this user
--- can read the file, unless `is_public`.
+-- Makes a new file beside `path` with a random name, readable by this user alone unless `is_public`.
 local function write_next_to(path, text, is_public)
   local message = M.name_problem(path)
   if message then return nil, message end
@@ -107,9 +101,7 @@ local function write_next_to(path, text, is_public)
   return fresh
 end
 
---- Begins a file that replaces `path` in one step: an object with write(text), commit() and discard().
----@param path string
----@return table|nil draft, string|nil reason
+--- Begins a file that replaces `path` in one step: write(text), commit() and discard().
 function M.draft(path)
   local fresh, reason = write_next_to(path, "")
   if not fresh then return nil, reason end
@@ -135,8 +127,6 @@ function M.draft(path)
   return draft
 end
 
---- Tells whether `replace` could write the file.
----@return true|nil ok, string|nil reason
 function M.can_replace(path)
   local fresh, reason = write_next_to(path, "")
   if not fresh then return nil, reason end
@@ -144,7 +134,7 @@ function M.can_replace(path)
   return true
 end
 
---- Replaces a file in one step: a crash leaves the old file or the new file. Only this user can read the new file.
+--- Replaces a file in one step: a crash leaves the old file or the new one, which only this user can read.
 ---@param path string
 ---@param text string
 ---@param is_public boolean|nil  whether others may read it
@@ -159,7 +149,6 @@ function M.replace(path, text, is_public)
   return nil, reason
 end
 
--- Returns the object of a JSON text; or nil and a message.
 local function object_of(path, text)
   local object, message, offset = core.decode(text)
   if type(object) == "table" and text:find "^%s*{" then return object end -- [] holds no rules, either
@@ -167,16 +156,14 @@ local function object_of(path, text)
   return nil, ("%s is not the JSON of an object%s"):format(path, where)
 end
 
---- Returns the JSON object of a file. Else nil, a message, and whether the file is missing.
----@param path string
----@return table|nil object, string|nil message, boolean|nil is_missing
+--- Returns a file's JSON object. Else nil, a message, and whether the file is missing.
 function M.read_object(path)
   local text, problem, is_missing = M.read(path)
   if not text then return nil, problem, is_missing end
   return object_of(path, text)
 end
 
--- Returns the name of a member that a decoder would drop silently: a null, or the first of two with one name.
+-- Returns the name of a member that a decoder drops silently: a null, or the first of two equal names.
 local function lost_member(node, name)
   if node.type == "null" then return ("%s is null; give a value, or leave it out"):format(name) end
   local seen = {}
@@ -191,13 +178,10 @@ end
 
 local function judge_rules(path, file) return (core.distrust(path, file, true)) end
 
---- Returns the text of a file of rules, which this user or root owns and nobody else can change. Else nil, a message,
---- and whether the file is missing.
----@param path string
----@return string|nil text, string|nil message, boolean|nil is_missing
+--- Returns the text of a file that this user or root alone can change. Else nil, a message, and whether it is missing.
 function M.read_trusted(path) return M.read(path, judge_rules) end
 
---- Returns the JSON object of a text whose members are all kept. Else nil and a message.
+--- Returns the JSON object of a text that keeps all members. Else nil and a message.
 ---@param path string  of the text, for the message
 ---@param text string
 ---@return table|nil object, string|nil message
@@ -210,9 +194,7 @@ function M.rules_of(path, text)
   return object
 end
 
---- Returns the JSON object of a file of rules; or nil and a message.
----@param path string
----@return table|nil object, string|nil message
+--- Returns the JSON object of a trusted file; or nil and a message.
 function M.read_rules(path)
   local text, problem = M.read_trusted(path)
   if not text then return nil, problem end

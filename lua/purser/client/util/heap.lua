@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Orders entries by time: a binary heap of entries with `at` and `order`. Of equal times the lower order comes first. A
--- heap is a plain list with the next entry first.
+-- A binary heap of entries with `at` and, for equal times, `order`. A heap is a list with the next entry first.
 
 local M = {}
 
@@ -8,7 +7,6 @@ local function is_before(a, b)
   return a.at < b.at or (a.at == b.at and a.order < b.order)
 end
 
---- Adds an entry.
 ---@param heap table[]
 ---@param entry { at: number, order: integer }
 function M.push(heap, entry)
@@ -21,9 +19,7 @@ function M.push(heap, entry)
   heap[i] = entry
 end
 
---- Removes and returns the next entry; nil for an empty heap.
----@param heap table[]
----@return table|nil
+--- Returns the next entry, removed; nil from an empty heap.
 function M.pop(heap)
   local top, size = heap[1], #heap - 1
   local entry, i = heap[size + 1], 1

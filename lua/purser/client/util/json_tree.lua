@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Reads JSON as a tree that keeps the form: the order of members, equal names, and the digits of each number. A decoder
--- into Lua tables loses all three.
+-- Reads JSON as a tree that keeps the order of members, equal names, and the digits of numbers.
 --
 -- A node is { type = "object", { name, node }, ... }, { type = "array", node, ... }, or a scalar { type = "string" |
 -- "number" | "boolean" | "null", text = value, raw = JSON text }.
@@ -12,7 +11,7 @@ local M = {}
 
 local MAX_DEPTH = 200
 
--- Returns the string that begins at `at`: value, JSON text, and the rest; nil where no string begins.
+-- Returns the string at `at`: value, JSON text, and the rest; or nil.
 local function read_string(text, at)
   local from = at + 1
   while true do
@@ -40,7 +39,7 @@ local function read_member(text, at, depth)
   if value then return { name, value }, at end
 end
 
--- Returns the node with the items from `at` to the mark `close`, separated by commas.
+-- Returns the node with the items from `at` to the mark `close`.
 local function read_items(node, close, read_item, text, at, depth)
   at = skip(text, at)
   if text:sub(at, at) == close then return node, at + 1 end
@@ -87,9 +86,7 @@ function read(text, at, depth)
   return { type = "number", text = number, raw = number }, at + #number
 end
 
---- Returns the tree of a JSON text, or nil when it is none.
----@param text string
----@return table|nil
+--- Returns the tree of a JSON text, or nil.
 function M.read(text)
   local node, at = read(text, skip(text, 1), 0)
   if node and skip(text, at) > #text then return node end
@@ -111,18 +108,13 @@ local function write(out, node)
 end
 
 --- Returns the JSON text of a tree, without blanks.
----@param node table
----@return string
 function M.write(node)
   local out = {}
   write(out, node)
   return table.concat(out)
 end
 
---- Returns the tree as Lua values, numbers included. Each list gets this metatable: an empty list is no empty object
---- then.
----@param node table
----@param list table
+--- Returns a tree as Lua values; each list gets the metatable `list`, so that an empty list is no empty object.
 function M.value(node, list)
   if node.type == "number" then return tonumber(node.text) end
   if node.raw then return node.type == "string" and node.text or node.text == "true" end
@@ -134,7 +126,7 @@ function M.value(node, list)
   return value
 end
 
---- Calls `visit(node, name)` for every scalar; `name` is the nearest surrounding member's, or nil.
+--- Calls `visit(node, name)` for every scalar; `name` is the nearest member's, or nil.
 ---@param node table
 ---@param visit fun(node: table, name: string|nil)
 function M.each_scalar(node, visit, name)

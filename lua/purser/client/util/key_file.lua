@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Reads and writes files with the key of an account: lines like `api_key = ...`. The secret goes from the file to an
--- object in C: no Lua string ever holds the secret.
+-- Files with an account's key: lines like `api_key = ...`. The secret goes to an object in C, past all Lua strings.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
 
 local M = {}
 
--- Returns the keys that the command of a file writes, with the service that the file or the command names.
+-- Returns the keys that a file's command prints, with the service of the file or the command.
 local function from_command(file, path)
   if file.api_key or file.secret then
     return nil, path .. " gives a credentials_command and a key of its own; remove one of them"
@@ -26,7 +25,7 @@ local function from_command(file, path)
   return keys
 end
 
---- Reads the keys of an account, both from a single source; the secret is an object.
+--- Reads both keys of an account from one source.
 ---@param source string  a path, or "-" for standard input
 ---@return table|nil keys  { api_key, secret, source, base_url, profile }
 ---@return string|nil message
@@ -50,8 +49,8 @@ end
 
 local members = { "base_url", "profile", "api_key", "secret_key" }
 
---- Writes the keys of an account: a new file, or, with `replaces`, in place of the old file in one step. Only this user
---- can read the file. Returns nil and a message for a value that fits no such file; the message quotes no value.
+--- Writes an account's keys into a new file, or, with `replaces`, over the old one in one step, for this user alone.
+--- Nil and a message, without values, for a value that fits no such file.
 ---@param path string
 ---@param keys { api_key: string, secret_key: string, base_url: string|nil, profile: string|nil }
 ---@param replaces boolean|nil

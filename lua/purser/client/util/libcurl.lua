@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Loads the C module purser.http, which holds libcurl, with the first transport that needs libcurl.
----
---- libcurl brings thirty libraries. `require` would look up every symbol, of which a program uses a few; core.library
---- looks a symbol up at the first use. A host with the module under package.preload, or outside of a file, gets the
---- module by `require`, as does a host without `package`, or with a part of `package` (Minetest).
+--- Loads the C module purser.http, and with it libcurl's thirty libraries. `require` would look up every symbol;
+--- core.library looks a symbol up at the first use. A host with the module under package.preload, outside of a file, or
+--- without `package` or a part of it (Minetest), gets the module by `require`.
 
 local core = require "purser.core"
 

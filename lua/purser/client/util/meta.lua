@@ -1452,7 +1452,7 @@ function Live:uid(params, opts) end
 ---@field profile table  the conventions in use
 local Client = {}
 
---- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
+--- Runs the operation of a full name: "wallet.withdraw" as client.wallet:withdraw(params, opts).
 ---@param name string
 ---@param params? table
 ---@param opts? purser.CallOptions
@@ -1460,9 +1460,9 @@ local Client = {}
 ---@return purser.Error|nil err
 function Client:call(name, params, opts) end
 
---- Returns the result of a write call that was made before with this key (its id, or `key` of opts) and content, with
---- `info.repeated`; nil alone where it was not made; nil and an error of outcome "unknown" where nobody knows. It sends
---- no write call; client:call asks the same before it makes one.
+--- Returns the result of an earlier write call with this key (its id, or `key` of opts) and content, with
+--- `info.repeated`; nil where none was made; nil and an error of outcome "unknown" where nobody knows. Sends no write
+--- call; client:call asks the same first.
 ---@param name string
 ---@param params? table
 ---@param opts? purser.CallOptions
@@ -1470,8 +1470,7 @@ function Client:call(name, params, opts) end
 ---@return purser.Error|nil err
 function Client:recall(name, params, opts) end
 
---- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
---- completes the sentence `parameter "x" ...`, and the cure.
+--- Tells if a parameter takes a value. Returns true; or nil, a fault that completes `parameter "x" ...`, and the cure.
 ---@param name string  full name of the operation
 ---@param parameter string
 ---@param value any
@@ -1480,9 +1479,8 @@ function Client:recall(name, params, opts) end
 ---@return string|nil hint
 function Client:check_value(name, parameter, value) end
 
---- Checks, builds and signs a request without sending it. A journal records a write call as one that was sent, by the
---- same rules: its key is used, and what becomes of it is found out. With `info` in opts, `info.intent` is what
---- client:parse and client:reconcile take of a write call.
+--- Checks, builds and signs a request without sending it. A journal records a write call as sent: its key is used, and
+--- its outcome is looked for. `info.intent` is for client:parse and client:reconcile.
 ---@param name string  full name of the operation
 ---@param params? table
 ---@param opts? purser.CallOptions
@@ -1490,8 +1488,7 @@ function Client:check_value(name, parameter, value) end
 ---@return purser.Error|nil err
 function Client:prepare(name, params, opts) end
 
---- Checks a call, and builds its request as it would travel, without what makes it valid: the API key and the signature
---- are `...`. Nothing is sent or recorded; what a journal knows is not asked.
+--- Checks a call, and builds its request with `...` for API key and signature. Nothing is sent, recorded or asked.
 ---@param name string  full name of the operation
 ---@param params? table
 ---@param opts? purser.CallOptions
@@ -1509,8 +1506,7 @@ function Client:preview(name, params, opts) end
 ---@return purser.Error|nil err
 function Client:parse(name, status, body, headers, intent) end
 
---- Finds out what became of a call whose outcome is unknown: docs/write/outcomes.md says how. Takes its error,
---- or its intent.
+--- Finds out what became of a call of unknown outcome, from its error or intent (docs/write/outcomes.md).
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
 ---@param window? purser.reconcile.Window  of purser.payouts: when its record can have been made
@@ -1518,68 +1514,66 @@ function Client:parse(name, status, body, headers, intent) end
 ---@return purser.Error|nil err
 function Client:reconcile(unreconciled, options, window) end
 
---- Returns the name under which the journal keeps what this client does: its option `account`, or a digest of its API
---- key.
+--- Returns the name of this client in a journal: its option `account`, or a digest of its API key.
 ---@return string
 function Client:account() end
 
---- Asks whether the service is there. Not signed. Returns true.
+--- Asks if the service is there, unsigned.
 ---@param opts? purser.CallOptions
 ---@return true|nil there
 ---@return purser.Error|nil err
 function Client:ping(opts) end
 
---- Returns the service's time in epoch milliseconds. Not signed.
+--- Returns the service's time in epoch milliseconds, unsigned.
 ---@param opts? purser.CallOptions
 ---@return integer|nil time
 ---@return purser.Error|nil err
 function Client:server_time(opts) end
 
---- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
+--- Learns the service's time. Returns the clock's correction in milliseconds.
 ---@return integer|nil correction_ms
 ---@return purser.Error|nil err
 function Client:sync_clock() end
 
---- Returns those options of purser.new that programs on top need to know.
+--- Returns the options that programs on top need.
 ---@return purser.Settings
 function Client:settings() end
 
---- Returns the plans that the journal keeps for a client with the option `policy`; nil for any other. It is what
---- `purser.approvals` adds to and reads: nothing in it lets a call through that persons have not signed.
+--- Returns the journal's plans for a client with the option `policy`, else nil: `purser.approvals` adds and reads them.
+--- A plan without signatures lets no call through.
 ---@return purser.PlansKept|nil
 function Client:plans() end
 
---- Returns the service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
+--- Returns the known time of the service in epoch milliseconds, as requests are stamped.
 ---@return integer
 function Client:now() end
 
---- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
+--- Sleeps as the client's transport does: other tasks go on, and a simulator's clock moves.
 ---@param ms integer
 function Client:sleep(ms) end
 
---- Wipes the secret and closes the connections that this client opened itself. May be called again.
+--- Wipes the secret and closes the client's own connections. May be called again.
 function Client:close() end
 
---- Walks a history or list: client:each("wallet.deposit_history", { from = ... }); docs/client/histories.md.
+--- Walks a history or list by its full name (docs/client/histories.md).
 ---@param name string  full name of the operation
 ---@param params? table  purser.WalkParams, and those of the operation
 ---@param opts? purser.CallOptions  of each call
 ---@return purser.Walk
 function Client:each(name, params, opts) end
 
---- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.
+--- Returns the earliest epoch ms of a history; nil without a documented limit.
 ---@param name string  full name of the operation
 ---@param now? integer  another time than the client's
 ---@return integer|nil earliest
 function Client:earliest(name, now) end
 
---- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
---- used. A client without a rate limit has none.
+--- Returns what the rate limit's pools hold now, and what blocks them; nil and an error where the store fails.
 ---@return purser.Limits|nil limits
 ---@return purser.Error|nil err
 function Client:limits() end
 
---- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/desk/receive.md.
+--- Waits until what is read is as requested (docs/desk/receive.md).
 ---@param options purser.WaitOptions
 ---@return any value
 ---@return purser.Error|nil err
@@ -1588,47 +1582,58 @@ function Client:wait_for(options) end
 ---@class purser
 local purser = {}
 
---- Runs `fn(...)` as a task and returns what it returns. Outside of a task it turns the loop until then.
+--- Runs `fn(...)` as a task and returns the results. Outside of a task the loop turns meanwhile.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return any ...
 function purser.run(fn, ...) end
 
---- Starts `fn(...)` as a task; it first runs at the next turn. What it raises is raised by `join`, or by the turn of
---- the loop itself when no task waits for it.
+--- Starts `fn(...)` as a task, which first runs at the next turn. `join` raises its error, or else the loop's turn.
 ---@param fn function
 ---@param ... any  its arguments
 ---@return purser.task
 function purser.spawn(fn, ...) end
 
---- Waits for a task to end and returns what its function returned; raises what it raised.
+--- Waits for a task. Returns the results, or raises the error.
 ---@param task purser.task
 ---@return any ...
 function purser.join(task) end
 
---- Runs the functions side by side and waits for all. `results[i]` is the first value the i-th returned, `errors[i]`
---- the second. If one raised, that is raised when all have ended.
+--- Runs functions side by side. `results[i]` is the i-th one's first value, `errors[i]` the second. Raises at the end.
 ---@param list function[]
 ---@return any[] results
 ---@return any[] errors
 function purser.all(list) end
 
---- Sleeps for `ms` milliseconds: the running task, or outside of one the whole thread.
+--- Sleeps for `ms` milliseconds: the running task, or outside of one the thread.
 ---@param ms integer
 function purser.sleep(ms) end
 
---- Ends the request for which a task waits. Its call returns an error at once, whose outcome says whether the request
---- had been sent, and is not retried. Returns false where the task waits for no answer: nothing was ended then.
+--- Ends a task's request. Its call returns an error at once, whose outcome says whether the request was sent, and is
+--- not retried. False where the task waits for no answer.
 ---@param task purser.task
 ---@return boolean
 function purser.cancel(task) end
 
---- Makes a rate limit that several clients share: the option `rate_limit` of purser.new. Returns it, or nil and an
---- error of kind "config".
+--- Makes a rate limit for several clients. Returns nil and an error of kind "config" for senseless options.
 ---@param options? purser.RateLimitOptions
 ---@return purser.RateLimit|nil
 ---@return purser.Error|nil err
 function purser.rate_limit(options) end
+
+--- Makes a restricted client of full names, and names with `*` for reads: a write call is granted by its full name
+--- alone. A history is granted with its walk (each_...).
+---@param list string[]
+---@return purser.RestrictedClient|nil restricted
+---@return purser.Error|nil err
+function purser.restricted(list) end
+
+--- Makes a script's environment: `client`, functions of Lua, and copies of `extras`. A function of the extras is given
+--- as it is: the host judges what it lets through.
+---@param extras? table<string, any>  further names; they take the place of equal ones
+---@return table|nil environment
+---@return purser.Error|nil err
+function purser.sandbox(extras) end
 
 ---@class purser.Transports
 local Transports = {}
@@ -1640,10 +1645,6 @@ local Transports = {}
 function Transports.curl(options) end
 
 --- Makes the transport for many requests at once.
----
---- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
---- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or, with
---- `self_stepping`, the first coroutine that waits steps for all, and waits by `wait(call, ms, transport)` in between.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message

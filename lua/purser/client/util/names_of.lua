@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Orders the keys of tables, so that output made of a table is constant.
+-- Orders the keys of tables.
 
---- Returns the keys of one or more maps, each once, in the order of their texts.
----@param ... table
----@return string[]
+--- Returns the keys of maps, each once, in the order of their texts.
 return function(...)
   local names, seen = {}, {}
   for _, map in ipairs { ... } do

@@ -25,9 +25,7 @@ M.TEXTS = { is_list = true, says = 'a list such as { "A", "B" }' }
 
 M.NAME = { says = "a text of 1 to 200 characters, all of which can be seen" }
 
---- Tells whether a table is a list without holes and further members, which would be read in part or as empty.
----@param value table
----@return boolean
+--- Tells a list without holes and further members, which would be read in part or as empty.
 function M.is_list(value)
   local count, last = 0, 0
   for _ in pairs(value) do count = count + 1 end
@@ -65,10 +63,9 @@ local function all_fit(given, rules)
   return true
 end
 
---- Tells whether a value fits a rule.
 M.matches = matches
 
--- Returns the words of a rule, of the option `name`.
+-- Returns a rule in words.
 local function requested(name, rule)
   if type(rule) == "string" then return "a " .. rule end
   if rule.says then return rule.says end
@@ -81,8 +78,7 @@ local function requested(name, rule)
   return "a whole number" .. unit .. min .. max
 end
 
--- Returns the given value in words. A value is quoted only where texts or numbers are chosen from, so that no secret
--- is.
+-- Returns a given value in words. Only a choice of texts or numbers quotes the value, so that no secret is quoted.
 local function instead(value, rule)
   if type(rule) == "table" and rule.is_list then return "is no plain list of texts" end
   if rule == M.NAME and type(value) == "string" then return value == "" and "is empty" or "is no name" end
@@ -90,7 +86,7 @@ local function instead(value, rule)
   return (type(value) == "string" and 'is "%s"' or "is %.14g"):format(value)
 end
 
--- Returns the fault of an option, and the cure; or nil.
+-- Returns an option's fault, and the cure; or nil.
 local function message_of(name, value, rules, label)
   local rule = rules[name]
   if rule == nil then
@@ -102,8 +98,7 @@ local function message_of(name, value, rules, label)
   return ('%s "%s" %s'):format(label, name, instead(value, rule)), "it must be " .. requested(name, rule)
 end
 
---- Returns every fault of the given options, in the order of names: { message, name, hint } each.
----@return table[]
+--- Returns every fault of options, in the order of names: { message, name, hint } each.
 function M.all(given, rules, label)
   if type(given) ~= "table" then
     return { { ("%ss are given as a %s"):format(label, type(given)), nil, "give a table" } }
@@ -121,8 +116,7 @@ function M.all(given, rules, label)
   return list
 end
 
---- Returns nil when every given option is known and fits, else a message that begins with `label`, the option's name,
---- and the cure.
+--- Returns nil where every option is known and fits; else a message that begins with `label`, the option, and the cure.
 ---@param rules table<string, any>
 ---@param label string  such as "retry option"
 ---@return string|nil message, string|nil name, string|nil hint
@@ -132,8 +126,7 @@ function M.check(given, rules, label)
   return found[1], found[2], found[3]
 end
 
---- Returns the fault and the cure as one text, for a caller that raises; or nil.
----@return string|nil
+--- Returns fault and cure as one text, for a caller that raises; or nil.
 function M.text(given, rules, label)
   local message, _, hint = M.check(given, rules, label)
   return message and hint and message .. "; " .. hint or message

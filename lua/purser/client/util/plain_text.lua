@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Texts of others (the service, a proxy, a depositor) made harmless: what changes how a terminal, a log or a reader
---- shows a text becomes a visible escape.
+--- Makes others' texts (the service, a proxy, a depositor) harmless: escapes replace what changes how a text looks.
 --
 --     plain_text.clean("a\27[2J", 500)   -- a\x1B[2J
 --     plain_text.as_json('{"a":"\226\128\174"}') -- {"a":"\u202e"}, the same data
@@ -8,7 +7,7 @@
 
 local M = {}
 
--- First and last code point, and the name. Nobody types or sees these characters.
+-- First and last code point, and name, of characters that nobody types or sees.
 local HIDDEN = {
   { 0x80, 0x9F, "control character" },
   { 0xAD, 0xAD, "zero-width character" },
@@ -41,10 +40,10 @@ local function hidden_kind(point)
   end
 end
 
--- The smallest code point of a UTF-8 character of so many bytes.
+-- The smallest code point of a UTF-8 character, by bytes.
 local MIN_POINT = { 0, 0x80, 0x800, 0x10000 }
 
--- Returns the code point of the character at byte `at` and the number of bytes; nil outside of UTF-8.
+-- Returns code point and length of the character at byte `at`; nil outside of UTF-8.
 local function character(text, at)
   local lead = text:byte(at)
   if lead < 0x80 then return lead, 1 end
@@ -60,7 +59,6 @@ local function character(text, at)
   return math.floor(point), length
 end
 
---- Tells whether a text is well-formed UTF-8.
 ---@param text string
 ---@return boolean
 function M.is_utf8(text)
@@ -73,8 +71,7 @@ function M.is_utf8(text)
   return true
 end
 
--- Looks at byte `at`, which is no printable ASCII character. Returns the number of bytes, and of a character to replace
--- the name and the escape.
+-- Returns the length at byte `at`, outside of printable ASCII; for a character to replace also name and escape.
 local function look_at(text, at)
   local point, length = character(text, at)
   if not point then
@@ -86,8 +83,7 @@ local function look_at(text, at)
   return length, ("%s U+%04X"):format(kind, point), ("\\u{%X}"):format(point)
 end
 
---- Tells if clean() would leave the text unchanged, at any length; and if not, the name of the first replaced
---- character.
+--- Tells if clean() leaves a text as it is, at any length; else also the name of the first replaced character.
 ---@param text string
 ---@return boolean plain, string|nil offending_name
 function M.is_plain(text)
@@ -102,7 +98,7 @@ end
 
 local ELLIPSIS = "..."
 
--- Returns the pieces that fit into `max` bytes with an ellipsis behind. Only a run of ASCII may be cut.
+-- Returns the pieces that fit into `max` bytes with an ellipsis. Only a run of ASCII may be cut.
 local function shorten(pieces, is_run, max)
   local kept, room = {}, max - #ELLIPSIS
   for i, piece in ipairs(pieces) do
@@ -115,8 +111,8 @@ local function shorten(pieces, is_run, max)
   return (table.concat(kept) .. ELLIPSIS):sub(1, max)
 end
 
---- Returns the text on one line, with visible escapes for control characters, bidirectional and zero-width marks, line
---- separators and bytes outside of UTF-8; cut to `max_bytes` where given, between two characters.
+--- Returns a text on one line with escapes for control characters, bidirectional and zero-width marks, line separators
+--- and bytes outside of UTF-8; cut to `max_bytes` between two characters.
 ---@param text string
 ---@param max_bytes integer|nil
 ---@return string
@@ -145,8 +141,7 @@ local function json_escape(point)
   return ("\\u%04x\\u%04x"):format(0xD800 + math.floor(point / 0x400), 0xDC00 + point % 0x400)
 end
 
---- Returns a text of JSON with escapes for the characters that clean() replaces, except line ends: equal data for
---- readers.
+--- Returns a JSON text with escapes for the characters of clean(), except line ends: equal data for readers.
 ---@param json string  in which strings alone hold such characters
 ---@param is_ascii boolean|nil  escapes for all others beyond ASCII, too
 ---@return string
@@ -164,11 +159,11 @@ function M.as_json(json, is_ascii)
   end))
 end
 
--- Blanks at the ends, and blanks of unusual width: U+A0, 1680, 2000 to 200A, 202F, 205F, 2800, 3000.
+-- Blanks at the ends, and of unusual width: U+A0, 1680, 2000 to 200A, 202F, 205F, 2800, 3000.
 local BLANKS = { "^%s", "%s$", "\194\160", "\225\154\128", "\226\128[\128-\138\175]", "\226\129\159",
   "\226\160\128", "\227\128\128" }
 
---- Returns the text as clean() does, with each run of blanks of any width as a usual blank.
+--- Returns a text as clean() does, with a usual blank for each run of blanks.
 ---@param text string
 ---@param max_bytes integer|nil
 ---@return string
@@ -177,7 +172,7 @@ function M.folded(text, max_bytes)
   return (M.clean(text:gsub("%s+", " "), max_bytes))
 end
 
---- Adds a text to a list of lines, cut at blanks where possible. A continued line begins with a mark.
+--- Adds a text to lines, cut at blanks where possible. A further line begins with a mark.
 ---@param lines string[]
 ---@param text string
 ---@param width integer
@@ -192,7 +187,7 @@ function M.wrap(lines, text, width, mark)
   lines[#lines + 1] = text
 end
 
---- Tells whether a text can be a payment's name: no invisible difference from another name.
+--- Tells if a text can be a payment's name: without an invisible difference from another.
 ---@param text string
 ---@return boolean
 function M.is_name(text)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Holds secret keys outside of Lua strings. Each is an object in locked memory; purser.new takes the object as
--- `secret_key` for any number of clients; `secret:close()` wipes the key, and the clients keep their own states.
+-- Secret keys in locked memory, never in a Lua string. purser.new takes an object as `secret_key` for any number of
+-- clients; `secret:close()` wipes it, and clients keep their own states.
 
 local core = require "purser.core"
 
@@ -10,8 +10,7 @@ local core = require "purser.core"
 ---@class purser.modules.secrets
 local M = {}
 
---- Returns the secret key of a file with nothing else inside. The file must be this user's or root's and closed to
---- everybody else, and at most 64 KiB long.
+--- Returns a file's only content as a secret key: a file of this user or root, closed to others, at most 64 KiB long.
 ---@param path string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)
@@ -19,8 +18,8 @@ function M.from_file(path)
   return core.read_secret(path)
 end
 
---- Returns the value of an environment variable. The variable is wiped and gone afterwards: a second call finds
---- nothing. To be called before the program starts threads, which could use the environment meanwhile.
+--- Returns the value of an environment variable, which is wiped and gone afterwards. To be called before the program
+--- starts threads, which could use the environment meanwhile.
 ---@param name string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the value
 function M.from_environment(name)
@@ -28,7 +27,7 @@ function M.from_environment(name)
   return core.take_secret(name)
 end
 
---- Returns the secret named by the options `secret_key_file` or `secret_key_env` of purser.new; or nil and the fault.
+--- Returns the secret of the options `secret_key_file` or `secret_key_env`; or nil and the fault.
 ---@private
 function M.of(options)
   local option, read = "secret_key_file", M.from_file

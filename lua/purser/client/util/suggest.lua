@@ -5,8 +5,7 @@ local names_of = require "purser.client.util.names_of"
 
 local M = {}
 
--- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts once: USTD is
--- USDT before USDC.
+-- Returns the edits (insert, delete, replace, exchange of neighbours) from `a` to `b`: USTD is USDT before USDC.
 local function distance(a, b)
   local last, row = nil, {}
   for j = 0, #b do row[j] = j end
@@ -26,8 +25,7 @@ end
 
 local NEAR = 2 -- so many letters are a slip of the fingers; more may be another word
 
--- Returns the shortest name that begins with an unknown name without the plural: "deposit_history" for "deposits"; or
--- nil.
+-- Returns the shortest name that begins with an unknown plural: "deposit_history" for "deposits"; or nil.
 local function longer(unknown, names)
   local stem, found = unknown:gsub("s$", ""), nil
   for _, name in ipairs(names) do
@@ -36,8 +34,7 @@ local function longer(unknown, names)
   return found
 end
 
---- Returns the name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near, or two are
---- as near to a short word: usd is as near to USDC as to USDT.
+--- Returns the nearest of `names`; nil where none is near, or two are as near to a short word, as USDC and USDT to usd.
 ---@param unknown string
 ---@param names string[]
 ---@param max_distance number|nil  how many letters may differ; by default a third of them, or two; one of a short word
@@ -60,18 +57,12 @@ function M.find(unknown, names, max_distance)
   return (not best or best_distance > NEAR) and longer(unknown, names) or best
 end
 
---- Returns ` (did you mean "x"?)`, or an empty string.
----@param unknown string
----@param names string[]
----@return string
 function M.hint(unknown, names)
   local name = M.find(unknown, names)
   return name and (' (did you mean "%s"?)'):format(name) or ""
 end
 
---- Returns the hint for a word that is no key of these maps.
----@param unknown any
----@return string
+--- Returns the hint for a word that is no key of maps.
 function M.among(unknown, ...)
   return M.hint(tostring(unknown), names_of(...))
 end

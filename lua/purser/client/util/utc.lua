@@ -15,7 +15,7 @@ local MAX_OFFSET = 14 -- hours: no place is further from UTC
 local MAX_QUOTED = 40 -- bytes
 
 ---@private
---- Returns the days from 1970-01-01 to a civil date. (A year starts in March and ends with the leap day.)
+--- Returns the days from 1970-01-01 to a date. (A year starts in March: the leap day is the last.)
 ---@return integer
 function M.days(year, month, day)
   if month <= 2 then year, month = year - 1, month + 12 end
@@ -27,7 +27,6 @@ end
 local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
 
 ---@private
---- Returns how many days a month has.
 ---@return integer
 function M.days_in(year, month)
   local leap = year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)
@@ -35,7 +34,7 @@ function M.days_in(year, month)
 end
 
 ---@private
---- Returns the civil date and time of day of epoch milliseconds.
+--- Returns date and time of day of epoch milliseconds.
 ---@param ms integer
 ---@return { year: integer, month: integer, day: integer, hour: integer, min: integer, sec: integer, wday: integer }
 function M.civil(ms)
@@ -60,7 +59,7 @@ end
 
 local FIRST, LAST = M.days(0, 1, 1) * DAY, M.days(10000, 1, 1) * DAY - 1
 
---- Returns a time as a text like `2026-11-22T12:00:00.123Z`. nil and a message outside of the years 0 to 9999.
+--- Returns a time as `2026-11-22T12:00:00.123Z`. Nil and a message outside of the years 0 to 9999.
 ---@param ms integer  epoch milliseconds
 ---@return string|nil text, string|nil message
 function M.text(ms)
@@ -77,7 +76,7 @@ function M.text(ms)
   return ("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ"):format(t.year, t.month, t.day, t.hour, t.min, t.sec, ms % 1000)
 end
 
--- Returns the minutes by which a zone is ahead of UTC; nil for no zone.
+-- Returns the minutes of a zone ahead of UTC, or nil.
 local function read_zone(zone)
   if zone == "" or zone == "Z" then return 0 end
   local sign, hours, minutes = zone:match "^([+-])(%d%d):?(%d%d)$"
@@ -85,8 +84,7 @@ local function read_zone(zone)
   return (sign == "+" and 1 or -1) * (hours * 60 + minutes)
 end
 
--- Returns the milliseconds of a time of day in UTC; nil where it is none. A fraction of a second has up to three
--- digits.
+-- Returns the milliseconds of a time of day; nil for another text. A fraction of a second has up to three digits.
 local function read_time(text)
   local hour, minute, zone = text:match "^[T ](%d%d):(%d%d)(.*)$"
   local second, fraction, after = (zone or ""):match "^:(%d%d)(%.?%d*)(.*)$"
@@ -108,9 +106,9 @@ end
 local FORMS = "give a day such as 2026-01-31, or a time such as 2026-01-31T09:30, 2026-01-31T09:30:05.250Z or "
   .. "2026-01-31T09:30+02:00"
 
---- Returns the epoch milliseconds of a time: a date (`2026-11-22`, the first moment), or a date and a time of day with
---- `T` or a blank between: `2026-11-22T12:00`, `2026-11-22 12:00:00.123`. `Z` or an offset like `+02:00` may follow a
---- time of day, else UTC. nil and a message for any further text.
+--- Returns the epoch milliseconds of a date (`2026-11-22`, its first moment), or of date and time of day with `T` or a
+--- blank between (`2026-11-22T12:00`, `2026-11-22 12:00:00.123`), in UTC or with `Z` or an offset like `+02:00`. Nil
+--- and a message for any further text.
 ---@param text string
 ---@return integer|nil ms, string|nil message
 function M.ms(text)

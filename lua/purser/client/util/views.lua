@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- Makes tables for users: they show an object, and hide the object's own tables (private.lua says why).
+-- Tables for users: they show an object and hide its own tables (private.lua).
 
 local M = {}
 
 ----------------------------------------------------------------------------------- methods called with a dot
 
---- Has each method of a class check the object's class, at the line of the caller. Call when the class is whole.
+--- Has each method of a whole class check the object's class, at the caller's line.
 ---@param class table  the methods
 ---@param label string  what messages call an object
 ---@param meta table|nil  the metatable of the objects, where it is not the class
@@ -27,7 +27,6 @@ end
 
 local object_of = setmetatable({}, { __mode = "k" }) -- table that users hold -> the object
 
--- The metatables of users' tables, one a kind of object.
 local view_types = {}
 
 local function forward(name)
@@ -57,10 +56,7 @@ local function view_type_of(class)
   }
 end
 
---- Returns a stand-in for an object of a class: the stand-in has the methods and reads texts, numbers and booleans. The
---- object's tables stay out of reach.
----@param object table
----@return table
+--- Returns a stand-in for an object: it has the methods, and reads texts, numbers and booleans.
 function M.view(object)
   local class = getmetatable(object)
   view_types[class] = view_types[class] or view_type_of(class)
@@ -75,10 +71,7 @@ local function reject(_, name)
   error(('"%s" cannot be set: this table is read-only; make a table of your own'):format(tostring(name)), 2)
 end
 
---- Returns a read-only view of a table and of nested tables. Lua 5.1 and LuaJIT read single members; `pairs` and `#`
---- work from Lua 5.2 on.
----@param value table
----@return table
+--- Returns a read-only view of a table and nested tables. On Lua 5.1 and LuaJIT `pairs` and `#` see nothing of it.
 function M.frozen(value)
   local inside = {}
   for name, member in pairs(value) do inside[name] = type(member) == "table" and M.frozen(member) or member end

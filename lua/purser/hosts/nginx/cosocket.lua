@@ -45,7 +45,7 @@ local function with_cure(message)
   message = tostring(message)
   if message:find("no resolver", 1, true) then return message .. "; nginx.conf needs a `resolver`" end
   if message:find("host mismatch", 1, true) then
-    return message .. "; the server's certificate is of another name than the URL has"
+    return message .. "; the server's certificate is of another name than `base_url` has"
   end
   if message:find("certificate", 1, true) or message:find("handshake failed", 1, true) then
     return message .. "; `lua_ssl_trusted_certificate` and `lua_ssl_verify_depth` in nginx.conf say which are trusted"

@@ -80,6 +80,18 @@ describe("options for a server", function()
       { postgresql.message { password = "hidden\0word" } })
   end)
 
+  it("are told where no connection is made: the server, and the certificate that it needs", function()
+    local driver = { Connect = function() return nil, "DBI: no connection to the server" end }
+    local function message_of(options) return select(2, postgresql.connect(driver, { postgresql = options })) end
+    local HOW = "; psql with the same settings says why"
+    assert.equal("no connection to the server of this machine" .. HOW, message_of { host = "" })
+    assert.equal('no connection to the server "/run/postgresql"' .. HOW, message_of { host = "/run/postgresql" })
+    assert.equal('no connection to the server "db.example"' .. HOW,
+      message_of { host = "db.example", sslmode = "require", allow_insecure = true })
+    assert.equal('no connection to the server "db.example"; it needs TLS, and a certificate with that name from an '
+      .. 'authority in "system"' .. HOW, message_of { host = "db.example", sslrootcert = "system" })
+  end)
+
   it("name a file of authorities that can be read, or nothing is sent to the driver", function()
     local handle, message = postgresql.connect({}, { postgresql = { host = "db.example", sslrootcert = "/no/file" } })
     assert.is_nil(handle)

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- The methods of a rate limit beside waiting for room: blocks that the service asks for, and what the pools hold.
+-- The blocks that the service asks for, and what the pools hold.
 
 local sliding_log = require "purser.client.call.rate_limit.sliding_log"
 local waiting = require "purser.client.call.rate_limit.waiting"
 
 local floor, max, min = math.floor, math.max, math.min
 
--- Places in a pool, and in its head: sliding_log.lua says what stands there.
+-- Places in a pool and its head (sliding_log.lua).
 local HEAD, SENT = 1, 2
 local BLOCKED, PAUSE = 2, 3
 local HELD = 2 -- in the head of the queue
@@ -16,14 +16,13 @@ local MAX_PAUSE_MS = 3 * 86400000 -- the longest ban of the service
 ---@class purser.RateLimit
 local RateLimit = {}
 
---- Blocks a pool for `ms`; for a pause that grows with each block soon after the last where `ms` is -1: the service
---- named none. Returns how long the pool is blocked.
+--- Blocks a pool for `ms`; -1 (no named pause): for longer with each block soon after the last. Returns the time left.
 ---@private
 function RateLimit.block_pool(kv, now, name, span, ms)
   local pool = sliding_log.read_pool(kv, name, span, now)
   local head = pool[HEAD]
   if ms < 0 then
-    -- responses to calls that were under way together are one block
+    -- answers to calls that were under way together are one block
     if head[BLOCKED] > now then return head[BLOCKED] - now end
     local last = head[PAUSE]
     ms = last > 0 and now - head[BLOCKED] < 4 * last + span and min(2 * last, MAX_PAUSE_MS) or span
@@ -34,8 +33,8 @@ function RateLimit.block_pool(kv, now, name, span, ms)
   return head[BLOCKED] - now
 end
 
---- Returns what a pool has: how much counts, for how long it is blocked, how many tickets wait for it and what they
---- cost, and for how long all pools are held.
+--- Returns what counts in a pool, the time of its block, number and cost of its tickets, and the time of all pools'
+--- hold.
 ---@private
 function RateLimit.use_of(kv, now, name, span)
   local pool, queue = sliding_log.read_pool(kv, name, span, now), kv.get(sliding_log.QUEUE)
@@ -44,8 +43,7 @@ function RateLimit.use_of(kv, now, name, span)
     queue and max(0, queue[1][HELD] - now) or 0
 end
 
---- Tells the store of blocks of these pools that did not reach it. Returns the milliseconds left where it still cannot
---- be told.
+--- Tells the store of blocks that did not reach it. Returns the milliseconds left where the store still fails.
 ---@private
 function RateLimit:owed_ms(names)
   local longest
@@ -63,8 +61,8 @@ function RateLimit:owed_ms(names)
   return longest
 end
 
--- Returns the pool of the address, which counts weight or else requests: a pause concerns all that share the address.
--- Without one, returns the first pool of the key's account. Returns the pool's name in the store as well.
+-- Returns the pool of the address, by weight or else requests: a pause concerns all that share the address; without
+-- such a pool the first of the key's account. Returns the pool's name in the store, too.
 local function blocked_pool(self, api_key)
   local found
   for _, pool in ipairs(self.pools) do
@@ -74,8 +72,7 @@ local function blocked_pool(self, api_key)
   return found, found and self.name_of(found, api_key)
 end
 
---- The service said to stay away for `ms` milliseconds; without `ms`, for a pause that grows each time. Returns for how
---- long that is: 0 where no pool is of the address and no key is given.
+--- Blocks for `ms`; without `ms`, for a pause that grows. Returns the pause: 0 without a pool of the address or a key.
 ---@param ms integer|nil
 ---@param api_key string|nil  whose account is blocked where no pool is of the address
 ---@return integer ms
@@ -94,8 +91,8 @@ end
 
 local says_pause = { ["429"] = true, ["418"] = true }
 
---- Learns from a failure: HTTP 429, 418, their codes in a body, and a 403 that is not the service's JSON block the
---- pool, as does every failure with a Retry-After. Returns for how long, or nil.
+--- Learns from a failure: 429, 418, these codes in a body, a 403 other than the service's JSON, and any Retry-After
+--- block the pool. Returns the pause, or nil.
 ---@private
 ---@param err purser.Error
 ---@param api_key string|nil  that signed the call
@@ -118,8 +115,7 @@ end
 ---@field waiting integer     calls that wait
 ---@field waiting_weight integer
 
---- Returns what the pools of this rate limit hold now, that of the account where a key is given; or nil and a message
---- where the store cannot be used.
+--- Returns what the pools hold now, with a key's account; or nil and a message where the store fails.
 ---@param api_key string|nil
 ---@return purser.PoolUse[]|nil pools, string|nil message
 function RateLimit:status(api_key)

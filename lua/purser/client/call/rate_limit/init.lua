@@ -1,17 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- The rate limit: keeps all that share a store below the service's limits, and silent while the service asks for it.
+-- Keeps all that share a store below the service's limits, and silent while the service asks for silence.
 --
--- A call takes its weight from each pool of the profile before it is sent. sliding_log.lua says when it may go; the
--- caller waits as its transport does, and asks once more. What is counted stands in documents that a store keeps. A
--- store is any object with
+-- A call takes its weight from each pool of the profile before its sending. sliding_log.lua says when a call may go;
+-- the caller waits as its transport does, and asks again. The counts stand in documents of a store, an object with
 --
---   transact(names, fn, patience_ms)  calls fn(kv, now, run) while nobody else can, keeps what was put, and returns
---                                     what fn returned; or nil and a message, at the latest after patience_ms
+--   transact(names, fn, patience_ms)  calls fn(kv, now, run) alone, keeps the puts, and returns the results of fn;
+--                                     or nil and a message after patience_ms at the latest
 --   close()
 --
--- where kv has get and put of documents (lists of lists of words), of these names alone, `now` is the store's time, and
--- `run` a word, no number, that changes where the store may have lost something. fn may be called more than once; what
--- it put the last time counts. docs/client/limits.md says which stores there are.
+-- kv gets and puts these documents (lists of lists of words), `now` is the store's time, `run` a word (no number) that
+-- changes where the store may have lost something. fn may be called again; the last puts count (docs/client/limits.md).
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -33,12 +31,11 @@ local RateLimit = { __name = "purser.rate_limit" }
 RateLimit.__index = RateLimit
 setmetatable(RateLimit, { __index = blocks }) -- methods, too
 
---- Tells whether `value` was made here.
 function M.is(value)
   return getmetatable(value) == RateLimit
 end
 
--- The store of the options; or nil and what is wrong. `open` makes one that is named.
+-- Returns the store of the options; or nil and a problem. `open` makes a named store.
 local function store_of(options, open)
   local store = options.store
   if not store then return process.new(options.now) end
@@ -47,7 +44,7 @@ local function store_of(options, open)
   return nil, 'rate_limit option "store" is no store'
 end
 
---- Makes a rate limit for any number of clients. Returns nil and what is wrong where an option makes no sense.
+--- Returns nil and a problem for senseless options.
 ---@param options purser.RateLimitOptions|nil
 ---@param profile table|nil  of the client it is made for
 ---@param open (fun(options: table): table|nil, string|nil)|nil  makes a store that is named; purser.limits.open
@@ -79,8 +76,7 @@ function M.make(options, profile, open)
   return self
 end
 
---- Makes a rate limit that several clients share: the option `rate_limit` of purser.new. Returns it, or nil and an
---- error of kind "config".
+--- Makes a rate limit for several clients. Returns nil and an error of kind "config" for senseless options.
 ---@param options purser.RateLimitOptions|nil
 ---@return purser.RateLimit|nil, purser.Error|nil err
 function M.new(options, open)
@@ -89,21 +85,19 @@ function M.new(options, open)
   return self
 end
 
---- A digest names an account's pool: the store is no place for a key.
+--- Names an account's pool by a digest: the store is no place for a key.
 ---@private
 function RateLimit.name_of(pool, api_key)
   if pool.scope == "ip" then return pool.name end
   return pool.name .. ":" .. digest.account_of(api_key)
 end
 
---- The weight of an operation in the table that is in force.
 ---@private
 function RateLimit:weight_of(row)
   return self.weights[row.full_name] or row.weight or 1
 end
 
--- Returns what a call takes, and the documents that this needs. A weight above a capacity counts as all of it, so that
--- the call goes when nothing else does.
+-- Returns what a call takes, and the names of the documents. A weight above a capacity counts as the capacity.
 local function make_takes(self, row, api_key)
   local takes = { names = { sliding_log.QUEUE } }
   for _, pool in ipairs(self.pools) do
@@ -117,7 +111,7 @@ local function make_takes(self, row, api_key)
   return takes
 end
 
--- Returns the same, made once for a row and a key.
+-- Returns the same, made once a row and key.
 local function takes_of(self, row, api_key)
   local by_row = self.takes[api_key or ""]
   if not by_row then
@@ -128,7 +122,7 @@ local function takes_of(self, row, api_key)
   return by_row[row]
 end
 
---- Asks the store. Returns what fn returns; or nil and an error that names the store.
+--- Returns what fn returns; or nil and an error with the store's name.
 ---@private
 function RateLimit:ask(names, fn, patience_ms)
   local first, second, third, fourth, fifth = self.store:transact(names, fn, patience_ms or PATIENCE_MS)
@@ -137,7 +131,7 @@ function RateLimit:ask(names, fn, patience_ms)
     tostring(second or "it gave no answer"))
 end
 
--- Asks the rule. Returns what it says, and when this process's clock asked it.
+-- Returns the rule's answer, and the time of the question by this process's clock.
 local function reserve(self, takes, rank, number, patience_ms)
   if self.is_local then -- the store's clock is this one, and it always answers
     local kv, now, run = self.store:state()
@@ -152,12 +146,11 @@ local function reserve(self, takes, rank, number, patience_ms)
   return ms, ticket, at, asked
 end
 
--- Returns milliseconds as whole seconds, for a person.
 local function seconds(ms)
   return ("%d s"):format(math.ceil(ms / 1000))
 end
 
--- Returns why a call that does not fit now is not sent; nil where it waits.
+-- Returns why a call is not sent; nil where the call waits.
 local function rejection(self, ms, waited)
   if self.when_full == "reject" then return "the request weight is used up", ms end
   if waited + ms > self.max_wait_ms then
@@ -173,8 +166,8 @@ local TRIES = 3
 local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give "
   .. "its pools a longer window_ms"
 
---- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the
---- milliseconds after which it may be retried.
+--- Waits until a call may go. Returns what the call took and the store's time, for give_back; or nil, a reason, and the
+--- milliseconds until a retry.
 ---@private
 ---@param row table
 ---@param api_key string|nil
@@ -214,7 +207,7 @@ function RateLimit:acquire(row, api_key, pause, state, info, settles)
   end
 end
 
---- Gives back what a call took that was certainly not sent; a ticket where `at` is 0.
+--- Gives back the weight of an unsent call; a ticket where `at` is 0.
 ---@private
 function RateLimit:give_back(takes, at, ticket)
   return self:ask(takes.names, function(kv, now)
@@ -222,7 +215,7 @@ function RateLimit:give_back(takes, at, ticket)
   end)
 end
 
---- Closes the connection to the store. May be called again.
+--- May be called again.
 function RateLimit:close()
   self.store:close()
 end

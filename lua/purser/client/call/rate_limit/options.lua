@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The options of a rate limit, what is wrong with them, and the pools that follow from them and a profile.
+-- The options of a rate limit, their faults, and the pools of options and a profile.
 
 local lazy = require "purser.client.util.lazy"
 local names_of = require "purser.client.util.names_of"
@@ -30,11 +30,10 @@ M.rules = {
 
 local MARGIN = 0.024 -- of a window: how much later than planned a call may reach the service
 
--- Under these names the stores keep something else.
+-- The stores use these names.
 local taken = { queue = true, clock = true, lock = true, version = true }
 
---- Returns what is wrong with the options, and what to do; or nil.
----@return string|nil problem, string|nil hint
+--- Returns a fault and what to do, or nil.
 function M.check(options)
   local problem, _, hint = option_schema.check(options, M.rules, "rate_limit option")
   if problem then return problem, hint end
@@ -49,7 +48,7 @@ function M.check(options)
   end
 end
 
--- Of the pools by name: those of the profile, with what the options say in their place.
+-- Returns the profile's pools by name, with the options' values.
 local function merged(options, profile)
   local pools = {}
   for name, pool in pairs(profile.pools) do pools[name] = pool end
@@ -66,9 +65,7 @@ local function merged(options, profile)
   return pools
 end
 
---- The pools that calls take from, sorted by name: { name, capacity, window_ms, span, scope, counts }. Returns nil,
---- what is wrong and what to do.
----@return table[]|nil pools, string|nil problem, string|nil hint
+--- Returns the pools by name: { name, capacity, window_ms, span, scope, counts }; or nil, a fault and what to do.
 function M.pools(options, profile)
   local list, by_name = {}, merged(options, profile)
   for i, name in ipairs(names_of(by_name)) do

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The store in this process's memory: for all clients that share one rate limit here. It forgets with the process.
+-- The store in this process's memory.
 
 local core = require "purser.core"
 
@@ -8,7 +8,6 @@ Process.__index = Process
 
 local M = {}
 
---- Returns what fn of transact is called with: nobody else ever comes between.
 function Process:state()
   return self.kv, self.now(), "-"
 end
@@ -19,7 +18,6 @@ end
 
 function Process.close() end
 
---- Makes a store.
 ---@param now (fun(): integer)|nil  monotonic milliseconds
 function M.new(now)
   local documents = {}

@@ -1,18 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- The rule of every store: when a call may go, so that no window of a pool ever holds more than its capacity.
--- blocks.lua has the pauses that the service asks for.
+-- The rule of every store: no window of a pool ever holds more than the capacity. blocks.lua has the service's pauses.
 --
--- A pool is a sliding log. Time is cut into steps of a 128th of the window; what was sent within a step counts until
--- the end of that step is a window old, so the log keeps one sum a step, and never forgets anything too early.
+-- A pool is a sliding log with one sum a step, a 128th of the window. A sum counts until the step's end is a window
+-- old, so nothing is forgotten too early.
 --
--- A call that does not fit gets a time at which it will, and a ticket. At that time it asks once more with its ticket,
--- and goes. Tickets go by their rank (0: write calls, 1: reads), then by their number: first come, first served. A
--- later call may go first only where it delays no ticket ahead of it; a read whose time a write call took gets another
--- one when it asks. A ticket whose owner does not come is removed a second after its time.
+-- A call that does not fit gets a time and a ticket, and asks again at that time. Tickets go by rank (0: write calls,
+-- 1: reads), then by number. A later call goes first only where no ticket ahead is delayed; a read whose time a write
+-- call took gets another time. A ticket without its owner ends a second after its time.
 --
--- `kv` has get(name) -> document | nil, put(name, document, keep_ms), 0 for ever, and `may_forget` where a store may
--- lose all it knew. A document is a list of lists of words. `takes` is a list of four values a pool: name, cost,
--- capacity, span (the window and its margin, in ms).
+-- `kv` has get(name) -> document | nil, put(name, document, keep_ms) with 0 for ever, and `may_forget` for a store that
+-- may lose all. A document is a list of lists of words. `takes` has four values a pool: name, cost, capacity, span (the
+-- window and its margin, ms).
 
 local lazy = require "purser.client.util.lazy"
 local waiting = lazy "purser.client.call.rate_limit.waiting"
@@ -23,22 +21,19 @@ local M = {}
 
 local STEPS = 128
 
--- A pool: its head, what was sent (the end of a step and its sum, in turn), what counts before the step of now, where
--- nothing else decides within it, and the tickets from FIRST on, which waiting.lua keeps.
+-- A pool: head, sent (a step's end and sum, in turn), the sum before the step of now, tickets from FIRST on
+-- (waiting.lua).
 local HEAD, SENT, BEFORE, FIRST = 1, 2, 3, 4
 local NONE = {} -- where the whole rule decides
--- Its head: the longest span that was asked for, until when it is blocked, the last pause that was not named by the
--- service.
+-- The head: the longest requested span, the end of a block, the last pause that the service did not name.
 local SPAN, BLOCKED, PAUSE = 1, 2, 3
--- The sum before a step is a list: from when on that is right, the end of the step, the span, the sum, and how long
--- to keep the pool.
--- The head of the queue: the number of the next ticket, until when all pools are held, which run of the store wrote it,
--- the longest span.
+-- The sum before a step: since when, the step's end, the span, the sum, how long to keep the pool.
+-- The queue's head: the next ticket, the end of all pools' hold, the store's run, the longest span.
 local NEXT, HELD, RUN, LONGEST = 1, 2, 3, 4
 
 M.QUEUE = "queue"
 
---- The longest block: whoever stands between the service and the client may write what it likes.
+--- The longest block: a program between service and client may write anything.
 M.MAX_BLOCK_MS = 7 * 86400000
 
 local function step_end(time, span)
@@ -46,7 +41,6 @@ local function step_end(time, span)
   return ceil(time / step) * step
 end
 
---- Returns how much of what was sent counts at a time.
 function M.load_at(sent, span, time)
   local sum = 0
   for i = 1, #sent, 2 do
@@ -55,8 +49,8 @@ function M.load_at(sent, span, time)
   return sum
 end
 
--- Drops the steps that count no more. Where the clock was set back, or a longer window is asked for than what was
--- dropped before, all that is left counts as sent just now. Returns whether there was such.
+-- Drops the steps that count no more. After a clock's step back, or for a longer window than before, all counts as sent
+-- now. Returns whether that happened.
 local function prune_sent(sent, grows, span, now, newest)
   local n, changed = 0, false
   for i = 1, #sent, 2 do
@@ -75,7 +69,7 @@ local function prune_sent(sent, grows, span, now, newest)
   return changed
 end
 
---- Returns a pool as it is now, and whether tickets were dropped.
+--- Returns a pool at `now`, and whether tickets were dropped.
 function M.read_pool(kv, name, span, now)
   local pool = kv.get(name) or { { span, 0, 0 }, {}, NONE }
   local head = pool[HEAD]
@@ -87,7 +81,7 @@ function M.read_pool(kv, name, span, now)
   return pool, pool[FIRST] ~= nil and waiting.prune(pool, now)
 end
 
---- Puts a pool, with the sum of what counts before this step where the last that was sent is of this step.
+--- Puts a pool, with the sum before this step where the last sending is of this step.
 function M.put_pool(kv, name, pool, now)
   local head, sent, n = pool[HEAD], pool[SENT], #pool[SENT]
   local ends = step_end(now, head[SPAN])
@@ -98,8 +92,7 @@ function M.put_pool(kv, name, pool, now)
   kv.put(name, pool, keep_ms)
 end
 
--- Returns the head of the queue, and its document where it was changed: a store that may have lost what it knew holds
--- every pool for the longest window.
+-- Returns the queue's head, and the document if changed. A store that may have lost something holds every pool.
 local function read_queue(kv, takes, now, run)
   local document = kv.get(M.QUEUE)
   local is_new = not document
@@ -124,13 +117,13 @@ local function count(pool, span, cost, now)
   sent[#sent + 1], sent[#sent + 2] = time, cost
 end
 
--- The first time at which there is room in a pool.
+-- Returns the first time with room in a pool.
 local function first_fit(pool, span, room, from, ...)
   if not pool[FIRST] and M.load_at(pool[SENT], span, from) <= room then return from end
   return waiting.first_fit(pool, span, function(time) return step_end(time, span) + span end, room, from, ...)
 end
 
--- The first time at which there is room in every pool.
+-- Returns the first time with room in every pool.
 local function time_for(pools, takes, from, now, rank, number, is_new)
   local at = from
   repeat
@@ -142,8 +135,8 @@ local function time_for(pools, takes, from, now, rank, number, is_new)
   return at
 end
 
--- Counts a call in its pools from `takes[i]` on, from the last to the first, once each of them has room. Returns false
--- where one has none; then nothing was counted.
+-- Counts a call in the pools from `takes[i]` on, from the last to the first, if each has room. Returns false, and
+-- counts nothing, if one has none.
 local function take_within_step(kv, now, takes, i)
   local name = takes[i]
   if not name then return true end
@@ -158,8 +151,8 @@ local function take_within_step(kv, now, takes, i)
   return true
 end
 
--- Counts a call that fits in a step in which no pool has a ticket, a block or a hold: what counts before the step was
--- summed, and no longer changes. Returns the number of the next ticket; nil where the whole rule decides.
+-- Counts a call that fits in a step without tickets, blocks or holds, by the sum before the step. Returns the next
+-- ticket's number; nil where the whole rule decides.
 local function go_within_step(kv, now, takes, run)
   local queue = kv.get(M.QUEUE)
   local head = queue and queue[1]
@@ -167,8 +160,8 @@ local function go_within_step(kv, now, takes, run)
   return head[NEXT]
 end
 
---- Reserves. Returns the milliseconds to wait, the ticket's number, and the time of the store: 0 means that the call
---- goes now and was counted. Returns -1, the milliseconds left and the pool's name where a pool is blocked.
+--- Returns the milliseconds to wait (0: the call was counted and goes), the ticket's number, and the store's time; or
+--- -1, the milliseconds left and the name of a blocked pool.
 ---@param takes table
 ---@param rank integer    0 or 1
 ---@param number integer  of the ticket; 0 for a call that has none
@@ -208,7 +201,7 @@ function M.reserve(kv, now, takes, rank, number, run)
   return max(0, at - now), ticket, now
 end
 
---- Gives back what was reserved and not used: at the time `at` of the store, or, where that is 0, a ticket.
+--- Gives back a call of the store's time `at`; 0: a ticket.
 function M.give_back(kv, now, takes, number, at)
   for i = 1, #takes, 4 do
     local pool, changed = M.read_pool(kv, takes[i], takes[i + 3], now)

@@ -1,14 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- The tickets that wait for a pool, and the first time at which a call has room next to them.
+-- The tickets that wait for a pool, and the first time with room for a call.
 --
--- A pool is a list: its head, what was sent (the end of a step and its sum, in turn), the sum before a step, and then
--- one slot for each time at which tickets may go, the earliest first. A slot is that time and three values a ticket:
--- number, rank, cost. Few times differ, so a ticket is put, found and removed without a look at the other slots.
+-- From FIRST on a pool has one slot for each time of tickets, the earliest first: the time, then number, rank and cost
+-- of each ticket. Times are few, so a ticket is put, found and removed without a look at other slots.
 --
--- `pool.full` says where a call needs not look: { from when, until when there is no room, number } for that ticket and
--- those behind it, by rank, room and whether the call is new. Only what takes load away from those ahead makes room,
--- and none more than two windows before that load. The member is no word of the document: a store that keeps texts
--- looks again.
+-- `pool.full` saves looking: { from, until when without room, number } by rank, room and whether the call is new, for
+-- that ticket and tickets behind it. Room comes from less load ahead alone, two windows before that load at most. No
+-- document keeps `full`: a store of texts looks again.
 
 local floor, max, min, huge = math.floor, math.max, math.min, math.huge
 
@@ -17,7 +15,7 @@ local M = {}
 local GRACE_MS = 1000 -- a ticket whose owner does not come is removed so long after its time
 local SENT, FIRST = 2, 4
 
---- Notes that a ticket left its time: those behind it may find room now.
+--- Notes a ticket's leave: tickets behind may find room.
 function M.make_room(pool, at, rank, number)
   for key, entry in pairs(pool.full or {}) do
     local behind = floor(key / 2) % 2 - rank
@@ -27,7 +25,7 @@ function M.make_room(pool, at, rank, number)
   end
 end
 
---- Removes the tickets whose owners did not come. Returns whether there were any.
+--- Removes tickets without owners. Returns whether there were any.
 function M.prune(pool, now)
   local is_late = false
   while pool[FIRST] and pool[FIRST][1] + GRACE_MS < now do
@@ -49,8 +47,7 @@ local function remove_from(pool, index, number)
   end
 end
 
---- Removes a ticket. Returns its time and rank, or nil. A ticket whose time has come is among the first, one that was
---- just put is often the last.
+--- Removes a ticket. Returns its time and rank, or nil. A due ticket is among the first, a new one often the last.
 function M.remove(pool, number)
   local low, high = FIRST, #pool
   while low <= high do
@@ -61,7 +58,6 @@ function M.remove(pool, number)
   end
 end
 
---- Puts a ticket.
 function M.put(pool, number, rank, at, cost)
   local place = #pool
   while place >= FIRST and pool[place][1] > at do place = place - 1 end
@@ -74,7 +70,7 @@ function M.put(pool, number, rank, at, cost)
   slot[n + 1], slot[n + 2], slot[n + 3] = number, rank, cost
 end
 
---- Returns how many tickets wait for a pool, and what they cost.
+--- Returns number and cost of a pool's tickets.
 function M.sum(pool)
   local tickets, cost = 0, 0
   for i = FIRST, #pool do
@@ -83,7 +79,7 @@ function M.sum(pool)
   return tickets, cost
 end
 
--- Returns what the tickets of a slot cost that go before one of this rank and number.
+-- Returns the cost of a slot's tickets before this rank and number.
 local function ahead(slot, rank, number)
   local sum = 0
   for i = 2, #slot, 3 do
@@ -92,7 +88,7 @@ local function ahead(slot, rank, number)
   return sum
 end
 
--- Returns the first slot whose tickets still count at `from`. A ticket that is late counts as if it went now.
+-- Returns the first slot that counts at `from`. A late ticket counts as if it went now.
 local function first_slot(pool, leaves, from, now)
   local low, high = FIRST, #pool + 1
   while low < high do
@@ -102,9 +98,8 @@ local function first_slot(pool, leaves, from, now)
   return low
 end
 
--- Returns the first time from `from` on at which there is room for a whole window, next to what was sent and the
--- tickets ahead. What was sent and the slots are both in the order of time, and so is what leaves of each. Of equal
--- times what leaves comes before what arrives.
+-- Returns the first time from `from` on with room for a whole window, beside the sums and the tickets ahead. Sums and
+-- slots are in the order of time. At equal times a leave comes before an arrival.
 local function look(pool, span, leaves, room, from, now, rank, number)
   local sent, s, costs, load = pool[SENT], 1, {}, 0
   local leaving = first_slot(pool, leaves, from, now)
@@ -131,8 +126,8 @@ local function look(pool, span, leaves, room, from, now, rank, number)
   return start or from
 end
 
---- Returns the first time from `from` on at which there is room for a whole window, next to what was sent and the
---- tickets of a better rank, or of the same rank and a lower number.
+--- Returns the first time from `from` on with room for a whole window, beside the sums and the tickets of a better
+--- rank, or of this rank and a lower number.
 ---@param leaves fun(time: integer): integer  until when a call counts that goes at a time
 ---@param room integer  what may count beside the call
 function M.first_fit(pool, span, leaves, room, from, now, rank, number, is_new)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Numbers that grow with each commit, in a row for each process. A journal with a smaller number than the process
+-- Numbers that grow with each commit, a row for each process. A journal with a smaller number than the process
 -- remembers was put back, or lost commits.
 
 local core = require "purser.core"
@@ -8,7 +8,7 @@ local M = {}
 
 local NUMBER = "%016d" -- leading zeros give texts the order of numbers
 
--- Names the row of a process, another one for the child of a fork.
+-- Names a process's row, another one for a fork's child.
 local function name_process(self, tx)
   local token, why = core.random_token(16)
   if not token then tx:reject("no random name could be made: " .. tostring(why)) end
@@ -18,14 +18,13 @@ end
 local OLDER = "the journal is older than it was: it lacks what this process wrote into it, as a copy that is put back "
   .. "does; find out what was lost, then open it again (docs/write/journal.md)"
 
--- Tells whether prune removed the row of a process, which was old then.
+-- Tells if prune removed a process's row, which was old.
 local function was_pruned(self, tx)
   local row = tx:rows "SELECT value FROM purser_meta WHERE name = 'pruned_before'"[1]
   return row ~= nil and row.value > self.changed_at
 end
 
--- Runs the counting statement, and ends a transaction on another session than the connection's. Returns the number of
--- changed rows.
+-- Runs the counting statement. Another session than the connection's ends the transaction. Returns the changed rows.
 local function change(tx, sql, ...)
   local kind = tx.db.kind
   local rows, changed = tx:rows(sql .. (kind.session and " RETURNING " .. kind.session or ""), ...)
@@ -34,8 +33,8 @@ local function change(tx, sql, ...)
   return #rows
 end
 
---- Counts a commit as the transaction's last statement. A failed commit may have been made, so the process remembers
--- the last certain commit. Ends the transaction when the journal lacks that commit.
+--- Counts a commit as the transaction's last statement. A failed commit may be made: the process remembers the last
+-- certain one. Ends the transaction of a journal without that commit.
 function M.count(self, tx)
   if self.process ~= core.process_id() then name_process(self, tx) end
   self.tried = self.tried + 1

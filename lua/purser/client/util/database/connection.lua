@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- A connection through LuaDBI: statements that are prepared once, results that are read to the end, locked files, lost
--- connections and forks.
+-- A connection through LuaDBI: statements prepared once, results read to the end, locked files, forks.
 
 local core = require "purser.core"
 local postgresql = require "purser.client.util.database.postgresql"
 local schedule = require "purser.schedule"
 local sqlite = require "purser.client.util.database.sqlite"
 
-local Database = { __name = "purser.database" }
+local Database = {}
 Database.__index = Database
 
 local M = { Database = Database }
@@ -23,7 +22,7 @@ local function load_driver(kind)
   return driver
 end
 
--- Returns a message without LuaDBI's own words and places, on one line.
+-- Returns a message on one line without LuaDBI's words and places.
 local function plain(message)
   if tostring(message):find('prepared statement "', 1, true) then return postgresql.POOLED end
   return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
@@ -32,8 +31,7 @@ local function plain(message)
     :gsub("^Failed to connect to database: ", ""):gsub("%s+$", ""):gsub("%s*\n%s*", " "))
 end
 
--- The connections of parent processes. The child of a fork must neither use nor close the parent's connection, and
--- keeps the connection without a finaliser.
+-- The connections of parent processes: a fork's child neither uses nor closes them, and keeps them without a finaliser.
 local of_parents = {}
 
 local function leave_to_parent(self)
@@ -46,7 +44,7 @@ local function leave_to_parent(self)
   self.handle, self.statements = nil, {}
 end
 
---- Closes statements before the connection: SQLite closes no connection with open statements.
+--- Closes statements first: SQLite closes no connection with open statements.
 function M.drop(self)
   if self.handle and self.process ~= core.process_id() then leave_to_parent(self) end
   for _, statement in pairs(self.statements or {}) do pcall(statement.close, statement) end
@@ -54,7 +52,6 @@ function M.drop(self)
   self.handle, self.statements = nil, {}
 end
 
---- Opens a connection where there is none.
 function M.ensure(self)
   if self.closed then return nil, "it is closed" end
   if self.handle and self.process == core.process_id() then return true end
@@ -83,7 +80,7 @@ local function statement_of(self, sql)
   return statement
 end
 
--- Closes a failed statement, which may hold a lock and would fail again. Returns nil and the message.
+-- Closes a failed statement, which may hold a lock. Returns nil and the message.
 local function forget(self, sql, message)
   local statement = self.statements[sql]
   self.statements[sql] = nil
@@ -91,7 +88,6 @@ local function forget(self, sql, message)
   return nil, plain(message)
 end
 
---- Tells whether a statement gives rows.
 function M.gives_rows(sql)
   return sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)
 end
@@ -107,7 +103,7 @@ local function values_error(...)
   end
 end
 
---- Runs a statement once. Returns as Database:rows does.
+--- Runs a statement once, with the results of Database:rows.
 function M.run(self, sql, ...)
   local ok, message = M.ensure(self)
   if not ok then return nil, message end
@@ -129,7 +125,7 @@ function M.run(self, sql, ...)
   return rows, statement:affected()
 end
 
--- Rests as the host does; where nginx forbids sleep, as in init_worker_by_lua, the thread rests.
+-- Where nginx forbids sleep, as in init_worker_by_lua, the thread rests.
 local function rest(sleep)
   local slept, problem = schedule.protect(sleep, 5)
   if slept then return end
@@ -137,8 +133,7 @@ local function rest(sleep)
   core.sleep_ms(5)
 end
 
---- Repeats an action on a locked file until `lock_timeout_ms` have passed, with the host's `sleep`: SQLite's own wait
--- would stop the whole thread.
+--- Repeats an action on a locked file for `lock_timeout_ms` by the host's `sleep`: SQLite's wait stops the thread.
 function M.patiently(self, act, ...)
   local rows, affected = act(self, ...)
   if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end
@@ -150,9 +145,8 @@ function M.patiently(self, act, ...)
   return rows, affected
 end
 
---- Runs a statement with `$1`, `$2` ... in order. Returns the rows (maps of text) and the number of changed rows; or
---- nil and a message. A server's connection that fails outside of a transaction is given up; a SELECT is tried once
---- more.
+--- Runs a statement with `$1`, `$2` ... in order. Returns rows (maps of text) and the number of changed rows; or nil
+--- and a message. A failing server connection outside of a transaction is given up; a SELECT is tried once more.
 function Database:rows(sql, ...)
   local rows, affected = M.patiently(self, M.run, sql, ...)
   if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
@@ -168,10 +162,8 @@ function Database:close()
   self.closed = true
 end
 
---- Locks a file, which is made if missing and stays empty, until this process ends. Returns a function that unlocks the
---- file; false for a locked file; or nil and a message.
----@param path string
----@return (fun())|false|nil unlock, string|nil message
+--- Locks a file, which is made if missing, until this process ends. Returns an unlocking function; false for a locked
+--- file; or nil and a message.
 function M.lock_file(path)
   local driver, message = load_driver(sqlite)
   if not driver then return nil, message end

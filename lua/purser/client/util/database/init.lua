@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A connection to SQLite or PostgreSQL through LuaDBI without the traps of LuaDBI: columns are text, statements are
--- prepared once, results are read to the end, a transaction is whole or nothing. A failure is nil and a message. The
--- next transaction opens a lost connection again.
+-- A connection to SQLite or PostgreSQL through LuaDBI: columns are text, a transaction is whole or nothing, a failure
+-- is nil and a message. The next transaction opens a lost connection again.
 
 local commits = require "purser.client.util.database.commits"
 local connection = require "purser.client.util.database.connection"
@@ -13,7 +12,7 @@ local Database = connection.Database
 
 local M = { lock_file = connection.lock_file }
 
--- Failures within a transaction are raised.
+-- Failures within a transaction raise.
 local Transaction = {}
 Transaction.__index = Transaction
 
@@ -35,12 +34,12 @@ function Transaction.reject(_, problem)
   fail(problem)
 end
 
---- Keeps other hosts out until the end of the transaction. (SQLite's transactions always do.)
+--- Keeps other hosts out until the transaction's end, as SQLite always does.
 function Transaction:lock(number)
   if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
 end
 
---- Returns the time that all hosts of the database share, epoch ms; one time for a transaction.
+--- Returns the time that all hosts of the database share, epoch ms, one for a transaction.
 function Transaction:now()
   if not self.time then
     local message
@@ -50,13 +49,12 @@ function Transaction:now()
   return self.time
 end
 
---- Counts the commits of this process from now on, in the journal and in memory.
 function Database:count_commits()
   self.counted = { process = false }
 end
 
--- Begins to read a file. A file that another process opens or closes is locked for an instant: nothing has begun then,
--- and other tasks may use the connection before the next attempt.
+-- A file that another process opens or closes is locked for an instant: nothing begins then, and other tasks may use
+-- the connection before the next attempt.
 local function begin_reading(self)
   local ok, message = connection.run(self, self.kind.begin_reading)
   if ok then ok, message = connection.run(self, "SELECT name FROM sqlite_master LIMIT 1") end
@@ -85,7 +83,7 @@ end
 local NESTED = "a transaction is under way: a finaliser or a callback made this call within it; make it when the call "
   .. "has ended"
 
--- Runs `fn` in a begun transaction, and ends the transaction. Returns as Database:transaction does.
+-- Runs `fn` in a begun transaction and ends it, with the results of Database:transaction.
 local function conclude(self, fn, reads)
   self.busy = true
   local ran, counted, result, second = pcall(within, self, fn, reads)
@@ -115,12 +113,11 @@ local function attempt(self, fn, reads)
   return conclude(self, fn, reads)
 end
 
---- Runs `fn(transaction)`, commits, and returns the results of `fn`. A failure undoes everything and returns nil and
---- the problem. A raised error is raised again, and the connection is given up: an open transaction would keep all
---- other processes out.
+--- Runs `fn(transaction)`, commits, and returns the results of `fn`. A failure undoes everything: nil and the problem.
+--- A raised error is raised again without the connection: an open transaction would keep other processes out.
 ---@param reads boolean|nil  `fn` only reads, one state of the database, and waits for no lock
 function Database:transaction(fn, reads)
-  -- PostgreSQL takes a BEGIN within a transaction: the inner COMMIT would end the outer transaction half done
+  -- PostgreSQL takes a BEGIN in a transaction: the inner COMMIT would end the outer transaction half done
   if self.busy then return nil, NESTED end
   local went, result, second = schedule.protect(attempt, self, fn, reads)
   if went then return result, second end

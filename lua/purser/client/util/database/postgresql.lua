@@ -1,14 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Connections to PostgreSQL. A server on another machine must prove the given name by a certificate: the server gets
--- the password and the payments of a journal.
+-- Connections to PostgreSQL. A server elsewhere proves its name by a certificate, before it gets password and payments.
 
 local core = require "purser.core"
 local loopback = require "purser.client.util.loopback"
 
 local M = {
   name = "postgresql", package = "lua-dbi-postgresql", driver = "PostgreSQL",
-  -- Databases, roles and servers have defaults of the level. Under a snapshot older than a lock, the writes before the
-  -- lock was given up are not seen.
+  -- Defaults may set another level, whose snapshot may be older than a lock and lack writes before the unlock.
   begin = "BEGIN ISOLATION LEVEL READ COMMITTED",
   begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
@@ -33,13 +31,13 @@ local function environment(name)
   return os.getenv(name) or ""
 end
 
--- Returns the value that libpq takes for an option: the environment's variable in place of an empty option.
+-- Returns an option's value as libpq takes it: an empty option gives way to the environment.
 local function setting(value, variable)
   return value ~= nil and value ~= "" and value or environment(variable)
 end
 
--- Tells if a connection cannot leave this machine. Without a host libpq takes the environment's host, or a socket of
--- this machine. An address or a service in the environment may lead elsewhere. A comma begins a further host for libpq.
+-- Tells if a connection cannot leave this machine. Without a host libpq takes the environment's, or a socket here. An
+-- address or a service in the environment may lead elsewhere. A comma begins a further host.
 local function is_local(options)
   if environment "PGHOSTADDR" ~= "" or environment "PGSERVICE" ~= "" then return false end
   for host in (setting(options.host, "PGHOST") .. ","):gmatch "([^,]*)," do
@@ -48,7 +46,7 @@ local function is_local(options)
   return true
 end
 
---- Returns a problem of options that fit the rules, and the cure; or nil.
+--- Returns a fault of options that fit the rules, and the cure; or nil.
 function M.message(options)
   for name, value in pairs(options) do
     if type(value) == "string" and value:find("\0", 1, true) then
@@ -62,21 +60,16 @@ function M.message(options)
   end
 end
 
--- Quotes a value as libpq reads it: in quotes, with a backslash before quotes and backslashes.
-local function quoted(value)
-  return "'" .. tostring(value):gsub("[\\']", "\\%0") .. "'"
-end
-
---- Settings that notice a lost host within half a minute, where the system waits for a quarter of an hour or for ever.
---- (Seconds; the last is in milliseconds.)
+--- Notices a lost host within half a minute; the system's default is a quarter of an hour. (s; the last in ms)
 M.PATIENCE = "connect_timeout='10' keepalives_idle='10' keepalives_interval='5' keepalives_count='4' "
   .. "tcp_user_timeout='30000'"
 
---- Returns the connection string for libpq, with the password.
+--- Returns libpq's connection string, with the password.
 function M.conninfo(options)
   local parts = {}
   local function put(name, value)
-    if value ~= nil and value ~= "" then parts[#parts + 1] = name .. "=" .. quoted(value) end
+    value = tostring(value or ""):gsub("[\\']", "\\%0") -- libpq's quotes
+    if value ~= "" then parts[#parts + 1] = ("%s='%s'"):format(name, value) end
   end
   put("dbname", options.database)
   for _, name in ipairs { "user", "password", "host", "sslrootcert" } do put(name, options[name]) end
@@ -95,18 +88,17 @@ local function is_readable(path)
   return file ~= nil
 end
 
--- Returns the file with the certificates of authorities: libpq's default is in the user's folder.
+-- Returns the authorities' file: libpq's default is in the user's folder.
 local function authorities_of(options)
   local path = setting(options.sslrootcert, "PGSSLROOTCERT")
   return path ~= "" and path or environment "HOME" .. "/.postgresql/root.crt"
 end
 
--- Tells whether the server has to show a certificate.
 local function is_verified(options)
   return not is_local(options) and (options.sslmode or "verify-full"):find "^verify" ~= nil
 end
 
--- Returns a message with possible reasons, as LuaDBI loses libpq's reason.
+-- Adds possible reasons: LuaDBI loses libpq's.
 local function explained(message, options)
   if not message:find "no connection to the server" then return message end
   local host = setting(options.host, "PGHOST")
@@ -116,7 +108,7 @@ local function explained(message, options)
     host ~= "" and ('"%s"'):format(host) or is_local(options) and "of this machine" or "of the environment", needs)
 end
 
---- Connects. Returns a handle of LuaDBI; or nil and a message.
+--- Returns a handle of LuaDBI; or nil and a message.
 function M.connect(driver, options)
   local given = options.postgresql
   local authorities = is_verified(given) and authorities_of(given)
@@ -129,15 +121,14 @@ function M.connect(driver, options)
   return nil, explained(tostring(message), given)
 end
 
---- The column of a statement that shows the session.
 M.session = "current_setting('purser.session', true) AS session"
 
 M.POOLED = "the connection leads to a session of the server that is shared with other connections, as a pooler's in "
   .. "transaction mode does: prepared statements and settings of another program may take effect; connect to the "
   .. "server itself, or use a pooler in session mode"
 
---- Prepares a new connection, or raises. A name marks the session on the server, where statements are prepared: a
---- pooler that gives each transaction another session would run other connections' statements.
+--- Prepares a connection, or raises. A name marks the session on the server: a pooler that changes sessions would run
+--- other connections' statements.
 function M.greet(db)
   db.session = assert(core.random_token(20))
   assert(db:rows("SET purser.session = '" .. db.session .. "'"))
@@ -146,10 +137,9 @@ function M.greet(db)
   assert(db:rows "SET client_min_messages = warning") -- libpq prints notices, such as that a table is there already
 end
 
---- Returns why the open connection cannot be used, or nil.
 function M.connection_error() end
 
---- Returns the time of the server, epoch ms; or nil and a message.
+--- Returns the server's time, epoch ms; or nil and a message.
 function M.now(db)
   local rows, message = db:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
   if not rows then return nil, message end

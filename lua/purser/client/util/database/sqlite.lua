@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Files of SQLite: opening, and the checks before each transaction. A journal holds payments, so the file is this
--- user's alone.
+-- Files of SQLite: opening, and checks before each transaction. A journal's file is this user's alone.
 
 local core = require "purser.core"
 
@@ -9,19 +8,14 @@ local M = { name = "sqlite", begin = "BEGIN IMMEDIATE", begin_reading = "BEGIN",
 
 local SUFFIXES = { "", "-wal", "-shm" }
 
-local function quoted(path)
-  return "'" .. path:gsub("'", "'\\''") .. "'"
-end
-
--- Returns why files are not used: others may read or write the files, or own the files. Nil for files of this user
--- alone.
+-- Returns why files are not used: others may read, write or own them; or nil.
 local function trust_error(path)
   for _, suffix in ipairs(SUFFIXES) do
     local message, fault = core.distrust(path .. suffix)
     if fault == "others" then
       local names = {}
       for i, each in ipairs(SUFFIXES) do
-        names[i] = core.file_mode(path .. each) and " " .. quoted(path .. each) or ""
+        names[i] = core.file_mode(path .. each) and (" '%s'"):format(((path .. each):gsub("'", "'\\''"))) or ""
       end
       return ('"%s" is open to other users (its mode is %o); run: chmod 600%s'):format(path .. suffix,
         core.file_mode(path .. suffix), table.concat(names))
@@ -30,8 +24,7 @@ local function trust_error(path)
   end
 end
 
--- Returns why SQLite could not open a file, as far as known before. SQLite says less, and LuaDBI's driver never gives
--- back the memory of a connection that did not open.
+-- Returns why SQLite could not open a file: SQLite says less, and LuaDBI's driver leaks a connection that did not open.
 local function error_of(path)
   if path == "" or path:find("\0", 1, true) or path:find "^file:" then
     return "the path must name a file: no URI, no empty text, no zero byte"
@@ -61,8 +54,7 @@ function M.connect(driver, options)
   return driver.Connect("SQLite3", path)
 end
 
--- Notes the files of an open database. A removed or replaced file can still be written to, and the writes would be
--- lost.
+-- Notes an open database's files: writes to a removed or replaced file would be lost.
 local function note_files(db)
   db.files = {}
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
@@ -80,8 +72,7 @@ end
 
 local NO_ENTRY = 2 -- ENOENT
 
--- Tells whether another file is mounted at a file; false on a system that has no list of mounts. Raises where the list
--- cannot be read.
+-- Tells if another file is mounted at a file; false without a list of mounts. Raises where the list cannot be read.
 local function is_mount_point(path)
   local mounts, message, code = io.open "/proc/self/mountinfo"
   if not mounts and code == NO_ENTRY then return false end
@@ -95,8 +86,8 @@ local function is_mount_point(path)
   return found
 end
 
--- Returns why a file with a second name is not used: SQLite keeps log and locks beside the name, so programs with two
--- names share neither, and each would pay again. Nil for a file with one name.
+-- Returns why a file with a second name is not used, or nil: SQLite keeps log and locks beside a name, so programs with
+-- two names share neither, and each would pay.
 local function names_error(path, links)
   if links > 1 then
     return ('"%s" has a second name (a hard link), and by that another program would share neither its locks nor its '
@@ -104,7 +95,6 @@ local function names_error(path, links)
   end
 end
 
--- Returns why an open file is not read; or nil.
 local function check_names(db)
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
     if row.name == "main" and row.file ~= "" then
@@ -120,7 +110,7 @@ local function check_names(db)
   end
 end
 
--- Another program's database gets neither tables nor a write-ahead log.
+-- Another program's database gets no tables and no write-ahead log.
 local function check_owner(db)
   local other
   for _, row in ipairs(assert(db:rows "SELECT name FROM sqlite_master WHERE type = 'table'")) do
@@ -130,7 +120,6 @@ local function check_owner(db)
   if other then error(('it is a database of another program, with a table "%s"'):format(other), 0) end
 end
 
---- Prepares a new connection, or raises.
 function M.greet(db)
   assert(db:rows(("PRAGMA busy_timeout = %d"):format(db.lock_timeout_ms)))
   check_names(db)
@@ -158,7 +147,7 @@ function M.connection_error(db)
   end
 end
 
---- Returns the time of this machine, epoch ms.
+--- Returns this machine's time, epoch ms.
 function M.now()
   return core.now_ms()
 end
