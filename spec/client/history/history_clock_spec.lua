@@ -28,6 +28,7 @@ describe("a walk delivers every record once", function()
     { "where the clock is set ahead between two walks", { 0, 6, 6, 6, 6, 6, 6, 6 } },
     { "where the clock is ahead in one walk", { 6, 0, 0 } },
     { "where the clock is set back between two walks", { 0, -6, -6 } },
+    { "where the clock is behind from the start", { -6, -6, -6 } },
   } do
     it(case[1], function()
       local expected = {}
@@ -35,4 +36,41 @@ describe("a walk delivers every record once", function()
       assert.are.same(expected, delivered(case[2]))
     end)
   end
+end)
+
+describe("one walk delivers what came last, and ends at the service's time", function()
+  -- Returns what a walk delivers while `during` changes the service before each record.
+  local function walked(params, service, during)
+    local walk, list = service.client.wallet:each_deposit(params), {}
+    for deposit in walk do
+      list[#list + 1] = deposit.txId
+      if during then during(#list) end
+    end
+    assert.is_true(service.now - walk.to < 1000, walk.to)
+    return list
+  end
+
+  it("where the clock is behind from the start", function()
+    for _, params in ipairs { {}, { from = NOW - HOUR }, { from = NOW - HOUR, to = NOW + HOUR } } do
+      local service = set_clock(NOW)
+      service.ahead = -2 * HOUR
+      service.deposit "tx1"
+      assert.are.same({ "tx1" }, walked(params, service))
+    end
+  end)
+
+  it("where the clock falls behind in the middle", function()
+    local service = set_clock(NOW)
+    service.now = NOW - 20 * 24 * HOUR
+    service.deposit "old"
+    service.now = NOW
+    service.deposit "tx1"
+    local function fall_behind(count)
+      if count > 1 then return end
+      service.now, service.ahead = service.now + 2 * HOUR, -2 * HOUR
+      service.deposit "tx2"
+      service.now = service.now + 100
+    end
+    assert.are.same({ "old", "tx1", "tx2" }, walked({ from = NOW - 30 * 24 * HOUR }, service, fall_behind))
+  end)
 end)

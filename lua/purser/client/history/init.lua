@@ -25,6 +25,7 @@ local pages = require "purser.client.history.pages"
 local turn = require "purser.client.history.turn"
 local window_reader = require "purser.client.history.window"
 local lazy = require "purser.client.util.lazy"
+local private = require "purser.client.util.private"
 local walk_params = lazy "purser.client.history.params"
 
 local M = {}
@@ -67,6 +68,17 @@ local function learn_width(self, window, found)
   self.width = math.max(1000, math.min(width, self.max_window))
 end
 
+---@param late_arrival_ms integer
+---@param known table|nil  what an earlier walk delivered
+local function begin(self, from, to, late_arrival_ms, known)
+  self.from, self.to, self.late_arrival_ms = from, to, late_arrival_ms
+  self.max_window = window_reader.max_window(self.source.row.window) or math.max(1, to - from + 1)
+  self.width, self.goal = self.max_window, window_reader.goal(self.source)
+  self.complete_to, self.through = from - 1, from - 1
+  self.queue = { from <= to and { first = from, last = to } or nil }
+  self.tail = cursors.new(self.source.row.full_name, from - 1, known, late_arrival_ms)
+end
+
 local READINGS = 3 -- at most, of a window during which the clock was set back
 
 -- Reads a window, and notes the time. A rejection (700003) that sets the clock back showed a clock ahead: records up to
@@ -83,6 +95,22 @@ local function read_window(self, window)
   return found, err
 end
 
+-- Takes the span anew after a reading that corrected the clock: what the clock thought to be now was the walk's end.
+-- Before the first records the walk begins anew, later the time up to now is added. Returns whether the span grew.
+local function follow_clock(self, corrections)
+  if not self.span or corrections == self.source.corrections() then return false end
+  local from, to, earliest, known = self.span()
+  if not from or to <= self.to then return false end
+  if not self.was_read then
+    self.earliest = earliest
+    begin(self, from, to, self.late_arrival_ms, known)
+    return true
+  end
+  table.insert(self.queue, 1, { first = self.to + 1, last = to }) -- the last window that is taken
+  self.to = to
+  return false
+end
+
 local function divide(self, window, found)
   for _, part in ipairs { { found.at + 1, window.last }, { window.first, found.at } } do
     self.queue[#self.queue + 1] = { first = part[1], last = part[2], expected = found.expected,
@@ -97,8 +125,10 @@ local function read_on(self)
     self.tail:finish(math.min(self.to, self.complete_to))
     return nil
   end
+  local corrections = self.span and self.source.corrections()
   local found, err = read_window(self, window)
-  self.records, self.at = found and found.records or {}, 0
+  if follow_clock(self, corrections) then return true end
+  self.records, self.at, self.was_read = found and found.records or {}, 0, self.was_read or found ~= nil
   if not found then
     self.queue[#self.queue + 1] = window
     return nil, err
@@ -184,17 +214,6 @@ function Walk:__tostring()
   return ("purser.walk (%s%s%s)"):format(name, from, to)
 end
 
----@param late_arrival_ms integer
----@param known table|nil  what an earlier walk delivered
-local function begin(self, from, to, late_arrival_ms, known)
-  self.from, self.to, self.late_arrival_ms = from, to, late_arrival_ms
-  self.max_window = window_reader.max_window(self.source.row.window) or math.max(1, to - from + 1)
-  self.width, self.goal = self.max_window, window_reader.goal(self.source)
-  self.complete_to, self.through = from - 1, from - 1
-  self.queue = { from <= to and { first = from, last = to } or nil }
-  self.tail = cursors.new(self.source.row.full_name, from - 1, known, late_arrival_ms)
-end
-
 local function new_walk(source)
   source.key, source.time = cursors.key_of(source.paging), source.paging.time_member or source.time
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
@@ -221,7 +240,10 @@ function M.walk(client, row, params, opts)
     wrong, self.filtered = self.filtered, nil
     self.problem = errors.parameter(row, wrong, self.source.keep, hint)
   elseif row.paging.time_member then
-    local from, to, earliest, known = walk_params.span(row, own, self.source.now(), self.filtered)
+    local clock = (private.state_of(client) or {})._clock
+    self.source.corrections = function() return clock and clock.corrections end
+    self.span = function() return walk_params.span(row, own, self.source.now(), self.filtered) end
+    local from, to, earliest, known = self.span()
     if not from then self.problem = to else begin(self, from, to, own.late_arrival_ms, known) end
     self.earliest = earliest
   elseif own.cursor then
