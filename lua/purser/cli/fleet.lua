@@ -93,53 +93,46 @@ end
 
 -- Writes what a plan says.
 local function show(plan, options)
-  if output.is_text(options) then return report.write(tostring(plan) .. "\n") end
-  show_steps(plan.steps, options)
+  if not output.is_text(options) then return show_steps(plan.steps, options) end
+  report.write(tostring(plan) .. "\n")
 end
 
--- The actions that ask.
+-- The actions that ask, and what they ask.
 local questions = { apply = "This makes it so", rotate = "This makes keys", retire = "This deletes keys" }
 
-local actions = {}
-
-function actions.plan(fleet, options)
-  local plan, err = fleet:plan()
-  if not plan then return finish(options, nil, err) end
-  show(plan, options)
+-- Returns the task of an action, and its options.
+local function task_of(options)
+  if options.action == "retire" then return "retire", { overlap_ms = milliseconds(options.days or 1) } end
+  if options.action ~= "rotate" then return nil end
+  local age, ends = options.days or not options.ends_within and 90, options.ends_within
+  return "rotate", { max_age_ms = age and milliseconds(age) or nil, ends_within_ms = ends and milliseconds(ends) }
 end
 
-function actions.apply(fleet, options, sources)
-  local plan, err = fleet:plan()
+-- Ends the command where a secrets file is missing that the keys in use may have: a volume is not mounted, perhaps.
+local function check_secrets(plan, options)
+  if not plan.orphans[1] then return end
+  if files.read(options.secrets) == "" then os.remove(options.secrets) end
+  report.bad_input("fleet apply: there is no %s, and the secrets of keys that are there (%d) would be lost; name the "
+    .. "file that has them, or make an empty one: then the keys are deleted", options.secrets, #plan.orphans)
+end
+
+-- Shows the steps that are due, asks, and does them: no others.
+local function act(fleet, options, sources)
+  local plan, err = fleet:plan(task_of(options))
   if not plan then return finish(options, nil, err) end
-  if #plan.steps == 0 then return show(plan, options) end
-  if sources.is_new_file and plan.orphans[1] then -- of a volume that is not mounted, perhaps: the keys are in use
-    if files.read(options.secrets) == "" then os.remove(options.secrets) end
-    report.bad_input("fleet apply: there is no %s, and the secrets of keys that are there (%d) would be lost; name the "
-      .. "file that has them, or make an empty one: then the keys are deleted", options.secrets, #plan.orphans)
-  end
+  if #plan.steps == 0 or options.action == "plan" then return show(plan, options) end
+  if sources.is_new_file then check_secrets(plan, options) end
   if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
-  report.ask(options, questions.apply, sources, { { "steps", #plan.steps } })
-  return finish(options, fleet:apply(plan))
+  report.ask(options, questions[options.action], sources, { { "steps", #plan.steps } })
+  if makes_keys[options.action] then report.note "lists show late what was made: reading them again within a minute" end
+  local is_shown = not options.yes or options.action ~= "apply" or sources.is_new_file
+  local done, problem, left_out = fleet:apply(is_shown and plan or nil)
+  for _, line in ipairs(left_out or {}) do report.say("%s", line) end
+  local code = finish(options, done, problem)
+  return code == report.DONE and left_out[1] and #done < #plan.steps and report.NOT_SENT or code
 end
 
-function actions.rotate(fleet, options, sources)
-  local age = options.days or not options.ends_within and 90
-  local all = age == 0 and " Days are 0: that is EVERY key of the fleet." or ""
-  local which = {}
-  if age then which[1] = ("is older than %s days"):format(age) end
-  if options.ends_within then which[#which + 1] = ("ends within %s days"):format(options.ends_within) end
-  report.ask(options, questions.rotate, sources,
-    { { "keys", ("Each that %s gets a second one.%s"):format(table.concat(which, " or "), all) } })
-  return finish(options, fleet:rotate { max_age_ms = age and milliseconds(age) or nil,
-    ends_within_ms = options.ends_within and milliseconds(options.ends_within) })
-end
-
-function actions.retire(fleet, options, sources)
-  local age = options.days or 1
-  report.ask(options, questions.retire, sources,
-    { { "keys", ("Each is deleted whose successor is older than %s days."):format(age) } })
-  return finish(options, fleet:retire { overlap_ms = milliseconds(age) })
-end
+local actions = { plan = act, apply = act, rotate = act, retire = act }
 
 -- Writes a list of payments. Returns the exit code.
 local function write_list(options, list, err)

@@ -64,24 +64,38 @@ function Fleet:__tostring()
   return ("purser.fleet (%d accounts)"):format(#self.accounts)
 end
 
---- The steps that make it as declared. `steps`, `orphans` (keys whose secret was lost; only where the vault knows),
---- `unmanaged` (keys that are not declared: they stay), `warnings`, and `changes`: how many steps are not mere repeats.
---- When something is missing, it reads twice, the client's `visibility_delay_ms` apart.
+--- Reads what is due, and changes nothing. Without a task: the steps that make the fleet as declared, `orphans` (keys
+--- whose secret was lost; only where the vault knows) and `unmanaged` (keys that are not declared: they stay). "rotate"
+--- and "retire" plan what those methods do. tostring() names each account and key.
+---@param task "rotate"|"retire"|nil
+---@param given table|nil  the options of that method
 ---@return purser.FleetPlan|nil plan, purser.Error|nil err
-function Fleet:plan() return plans.read(self) end
-
---- Makes it as declared. Returns the steps that were done; or nil and an error whose `details` are `done` and `step`.
---- Nothing is undone: the next apply continues, because it plans by what is there.
----@param shown purser.FleetPlan|nil  nothing is done where other steps are due by now than a person saw
----@return purser.FleetStep[]|nil done, purser.Error|nil err
-function Fleet:apply(shown)
-  local plan, err = self:plan()
+function Fleet:plan(task, given)
+  local plan, err
+  if task == nil then plan, err = plans.read(self) else plan, err = rotation.plan(self, task, given or {}) end
   if not plan then return nil, err end
-  if shown and plans.whole(shown) ~= plans.whole(plan) then
-    return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "fleet", hint = "plan it again",
-      message = "other steps are due than were shown; nothing was done" }
-  end
-  return steps.execute(self, plan.steps)
+  plan.read_at = self.client:now()
+  for _, step in ipairs(plan.steps) do plan.changes = plan.changes + (step.repeats and 0 or 1) end
+  return plan
+end
+
+local function apply(self, is_shown, plan, err)
+  if not plan then return nil, err end
+  local list, since = plans.steps_now(self, plan, is_shown)
+  if not list then return nil, since end
+  local done, problem = steps.execute(self, list)
+  return done, problem, since
+end
+
+--- Does a plan. Before anything is created it reads a second time, the client's `visibility_delay_ms` after the first: a
+--- list may lack what was just made. Returns the steps that were done; or nil and an error whose `details` are `done`
+--- and `step`. Nothing is undone: the next apply continues, because it plans by what is there.
+---@param shown purser.FleetPlan|nil  nothing is done where other steps are due by now than a person saw; of a rotation
+--- the steps that differ are left out, and returned as texts
+---@return purser.FleetStep[]|nil done, purser.Error|nil err, string[]|nil left_out
+function Fleet:apply(shown)
+  if shown then return apply(self, true, shown) end
+  return apply(self, false, self:plan())
 end
 
 --- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` (as the
@@ -90,12 +104,12 @@ end
 --- it can be continued.
 ---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil, ends_within_ms: integer|nil }|nil
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
-function Fleet:rotate(given) return rotation.rotate(self, given or {}) end
+function Fleet:rotate(given) return apply(self, false, self:plan("rotate", given)) end
 
 --- Deletes every key that has a younger one of its note, once the younger is `overlap_ms` old (default: a day).
 ---@param given { account: string|nil, note: string|nil, overlap_ms: integer|nil }|nil
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
-function Fleet:retire(given) return rotation.retire(self, given or {}) end
+function Fleet:retire(given) return apply(self, false, self:plan("retire", given)) end
 
 ---@class purser.FleetSweep
 ---@field to "parent"
