@@ -133,8 +133,8 @@ describe("purser fleet", function()
     local second, newest = new_key "bot", new_key "bot"
     local words = { "fleet", "retire", declared, "--secrets", secrets, "--days", "0" }
     local paths = { at.file "", at.file "" }
-    local delete = command.line({ "sub_account", "delete_api_key", "--subAccount", "mistakes01", "--apiKey", old, "--yes" },
-      at.keys)
+    local delete = command.line({ "sub_account", "delete_api_key", "--subAccount", "mistakes01", "--apiKey", old,
+      "--yes" }, at.keys)
     code, shown = command.shell(("(until grep -q 'Type yes' %s; do sleep 0.05; done; %s >%s 2>&1; echo yes) | "
       .. "script -q -f -e -c %s %s"):format(paths[1], delete, paths[2], command.quote(command.line(words, at.keys)),
       paths[1]))
@@ -143,8 +143,8 @@ describe("purser fleet", function()
     for _, key in ipairs { old, second } do
       assert(shown:find(('mistakes01: delete the key "bot" (rotation): %s'):format(key), 1, true), shown)
     end
-    assert(shown:find(('changed since it was shown, so not done: mistakes01: delete the key "bot" (rotation): %s'):format(
-      old), 1, true), shown)
+    assert(shown:find('changed since it was shown, so not done: mistakes01: delete the key "bot" (rotation): ' .. old,
+      1, true), shown)
     local left = assert(client.sub_account:list_api_keys { subAccount = "mistakes01" })
     assert.same({ 1, newest }, { #left, left[1].apiKey })
   end)

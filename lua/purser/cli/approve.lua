@@ -86,7 +86,8 @@ end
 
 function M.start(options)
   local text = approvals.read(options.plan)
-  local plan = report.must(plan_text.read(text))
+  local plan, problem = plan_text.read(text)
+  if not plan then report.bad_input("%s: %s; `purser payouts plan` writes one", options.plan, problem) end
   local home = credentials.home()
   options.records = options.records or home and home .. "/.purser-signed"
   approvals.show(options, text)

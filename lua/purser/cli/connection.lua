@@ -104,25 +104,32 @@ function M.look_at_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
 end
 
--- Opens the journal of --journal, after a client without one has passed `check` where the journal is new: nothing is
--- made for a command that is refused. Returns the journal; or nil and a message, or an error of purser.new.
-local function open_journal(options, requested, check)
-  local path = options.journal
+-- Opens the journal of --journal. With `is_draft` an empty file stands in for a journal that is not there: until a
+-- person said yes there is nothing to write. Returns it; or nil and a message.
+local function open_journal(options, is_draft)
+  local path, stand_in = options.journal, nil
   local store = values.journal(path)
   local is_there, err = purser.journal.exists(store)
   if err then return nil, M.journal_problem(path, err) end
-  if not is_there then
-    M.client, err = purser.new(requested)
-    if err then return nil, err end
-    if check then check(M.client) end
-    M.client:close()
-  end
+  if not is_there and is_draft then is_draft, stand_in = pcall(os.tmpname) else is_draft = false end
   local journal
-  journal, err = purser.journal.open(store)
+  journal, err = purser.journal.open(is_draft and { sqlite = stand_in } or store)
   if not journal then return nil, M.journal_problem(path, err) end
-  if not is_there then report.say("the journal %s is new: it knows of no call that was made before", path) end
-  terminal.settings.recover = "purser journal recover" .. M.words(options)
+  if not is_there and not M.stand_in then
+    report.say("the journal %s is new: it knows of no call that was made before", path)
+  end
+  if is_draft then M.stand_in = { journal = journal, path = stand_in } end
+  terminal.settings.recover = not is_draft and "purser journal recover" .. M.words(options) or nil
   return journal
+end
+
+-- Ends the stand-in of a journal.
+local function drop_stand_in()
+  if not M.stand_in then return end
+  M.stand_in.journal:close()
+  M.stand_in.secret:close()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(M.stand_in.path .. suffix) end
+  M.stand_in = nil
 end
 
 -- Returns the guard rails that the options or the environment name; or nil and a message.
@@ -208,6 +215,7 @@ function M.finish(options, code)
   local client, recorder = M.client, M.recorder
   M.client, M.recorder = nil, nil
   if client then client:close() end
+  drop_stand_in()
   if not recorder then return code end
   local ok, problem = recorder:close()
   report.note("%d %s written to %s", recorder.count, recorder.count == 1 and "exchange was" or "exchanges were",
@@ -247,15 +255,55 @@ end
 
 -- Makes the client, after its journal. Returns nil and a message, or an error of purser.new.
 local function make(requested, options, safe)
-  local check, policy, err = requested.check, requested.policy ~= false and M.policy(options) or nil, nil
-  requested.check, requested.policy = nil, nil
-  if options.journal then requested.journal, err = open_journal(options, requested, check) end
+  local policy, is_draft, err = requested.policy ~= false and M.policy(options) or nil, requested.is_draft, nil
+  requested.is_draft, requested.policy = nil, nil
+  if options.journal then requested.journal, err = open_journal(options, is_draft) end
   if err then return nil, err end
   if policy and not options.guard then -- of a command without the options of commands that write
     policy, safe.guard = nil, { { read_only = true } }
   end
   requested.policy, requested.guard = policy, safe.guard
   return purser.new(requested)
+end
+
+-- Returns the transport that the options ask for, if they ask for one; or nil and a message.
+local function transport_of(requested, options, service)
+  local transport, problem = requested.transport, nil
+  if requested.concurrent then
+    transport, problem = purser.transport.multi {
+      base_url = service.base_url or purser.profiles[service.profile or "default"].base_url, proxy = options.proxy,
+      ca_file = options.ca_file }
+    if not transport then return nil, values.in_shell(tostring(problem)) end
+  elseif not options.record and not transport then
+    requested.proxy, requested.ca_file = options.proxy, options.ca_file
+  end
+  requested.concurrent = nil
+  if not options.record then return transport end
+  transport, problem = recorded(transport, options)
+  return transport, not transport and "--" .. tostring(problem) or nil
+end
+
+-- Returns a function that exchanges the stand-in of a journal for the journal. It returns client and journal.
+local function beginning(requested, sources, options)
+  return function()
+    sources.is_draft = false
+    if not M.stand_in then return M.client, sources.journal end
+    M.client:close()
+    requested.journal = report.must(open_journal(options))
+    M.client, sources.journal = report.must(purser.new(requested)), requested.journal
+    drop_stand_in()
+    return M.client, sources.journal
+  end
+end
+
+-- Returns why the options make no client, as text. allow_insecure is for programs: nothing permits it here.
+local function refusal(err, safe, service, keys)
+  local hint = err.option == "allow_insecure" and "use https://" or err.hint
+  local cure = hint and "; " .. hint or ""
+  if safe.guard_path and err.option == "guard" then
+    return ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
+  end
+  return values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
 end
 
 --- Does what `open` does; returns nil and a message where the options make no client.
@@ -286,43 +334,25 @@ function M.try(options, overrides)
     rate_limit.profile, requested.shares_limit = service.profile, nil
     requested.rate_limit = purser.rate_limit(rate_limit)
   end
-  if requested.concurrent then
-    local profile = purser.profiles[service.profile or "default"]
-    requested.concurrent = nil
-    requested.transport, problem = purser.transport.multi { base_url = service.base_url or profile.base_url,
-      proxy = options.proxy, ca_file = options.ca_file }
-    if not requested.transport then return nil, values.in_shell(tostring(problem)) end
-  elseif not options.record and not requested.transport then
-    requested.proxy, requested.ca_file = options.proxy, options.ca_file
-  end
-  if options.record then
-    requested.transport, problem = recorded(requested.transport, options)
-    if not requested.transport then return nil, "--" .. tostring(problem) end
-  end
+  requested.transport, problem = transport_of(requested, options, service)
+  if problem then return nil, problem end
   local client, err = make(requested, options, safe)
   if type(err) == "string" then return nil, err end
-  keys.secret:close() -- the client has made of it what it needs
-  -- allow_insecure is for programs: here nothing permits it
-  if not client then
-    local hint = err.option == "allow_insecure" and "use https://" or err.hint
-    local cure = hint and "; " .. hint or ""
-    if safe.guard_path and err.option == "guard" then
-      return nil, ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
-    end
-    return nil, values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
-  end
+  if M.stand_in then M.stand_in.secret = keys.secret else keys.secret:close() end
+  if not client then return nil, refusal(err, safe, service, keys) end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local sources = describe(client, service, keys)
   tell_of_open_calls(requested.journal, client, options)
   sources.journal, sources.is_named, sources.rate_limit = requested.journal, keys.account ~= nil, requested.rate_limit
   M.client = client
+  sources.is_draft, sources.begin = M.stand_in ~= nil, beginning(requested, sources, options)
   return client, sources
 end
 
---- Returns the client that the options ask for. Ends the command where they make none; init.lua closes it.
----@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once,
---- `policy = false` is of what only reads, `check(client)` ends a refused command before its journal is made
----@return table sources  { url, service, keys, base_url, profile }
+--- Returns the client that the options ask for. Ends the command where they make none; init.lua closes the client.
+---@param overrides table|nil further options of purser.new; `concurrent`: a transport that sends many at once; `policy =
+--- false`: of a read; `is_draft`: no journal is made before sources.begin(), which returns client and journal
+---@return table sources  { url, service, keys, base_url, profile, begin }
 function M.open(options, overrides) return report.must(M.try(options, overrides)) end
 
 return M

@@ -33,6 +33,11 @@ local function amount(text)
   return text
 end
 
+local function asset(text)
+  if text:find "^%w+$" then return text end
+  return nil, ("'%s' is no asset, such as USDT; give each by an option of its own"):format(text)
+end
+
 local STEPS = { "account", "what", "note", "why" }
 local PAYMENTS = { "key", "operation", "fromAccount", "fromAccountType", "toAccount", "toAccountType", "asset",
   "amount" }
@@ -62,7 +67,8 @@ function M.grammar()
       { SECRETS, { "--days", "<days>", "This long after the rotation (1).", convert = days }, YES }, steps },
     { "sweep", "Write the payments that move what the accounts hold to the parent: a list for `purser payouts`.", FILE,
       "fleet.json --name june --asset USDT --output june.csv",
-      { NAME, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true },
+      { NAME, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true,
+          convert = asset },
         { "--leave", "<amount>", "What stays of each asset in each account (0).", convert = amount } }, payments },
     { "distribute", "Write the payments that move funds from the parent to accounts: a list for `purser payouts`.",
       FILE, "fleet.json --name july --asset USDT --to desk1=50 --output july.csv", { NAME,
@@ -124,6 +130,7 @@ local function act(fleet, options, sources)
   if sources.is_new_file then check_secrets(plan, options) end
   if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
   report.ask(options, questions[options.action], sources, { { "steps", #plan.steps } })
+  fleet.client = sources.begin()
   if makes_keys[options.action] then report.note "lists show late what was made: reading them again within a minute" end
   local is_shown = not options.yes or options.action ~= "apply" or sources.is_new_file
   local done, problem, left_out = fleet:apply(is_shown and plan or nil)
@@ -143,7 +150,8 @@ local function write_list(options, list, err)
     for name, value in pairs(payment.params) do records[i][name] = value end
   end
   report.write(output.rows(PAYMENTS, records, options), options.raw)
-  report.note("%d payments; next: purser payouts run %s --journal FILE", #list, options.output or "LIST")
+  report.note(list[1] and "%d payments; next: purser payouts run %s --journal FILE" or "nothing is to be moved", #list,
+    options.output or "LIST")
 end
 
 function actions.sweep(fleet, options)
@@ -163,7 +171,8 @@ end
 function M.start(options)
   local declared, question = read_declaration(options.declaration), questions[options.action]
   if question then report.check_can_ask(options, question) end -- before anything is waited for
-  local client, sources = connection.open(options, { policy = question and connection.policy(options) or false })
+  local client, sources = connection.open(options, { is_draft = true,
+    policy = question and connection.policy(options) or false })
   local vault, message = { store = error }, nil -- a list of payments needs no key
   if options.secrets then
     sources.is_new_file = select(3, core.file_mode(options.secrets)) == true

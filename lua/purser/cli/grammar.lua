@@ -135,8 +135,11 @@ local function unknown_command(word, names, command)
 end
 
 -- Other words for the same thing.
-local same = { ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
-  ["--from"] = "--since", ["--start"] = "--since", ["--to"] = "--until --address", ["--end"] = "--until" }
+local same = {
+  ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
+  ["--chain"] = "--network", ["--from"] = "--fromAccountType --since", ["--start"] = "--since",
+  ["--to"] = "--toAccountType --until --address", ["--end"] = "--until",
+}
 
 -- Keys are no options of any command.
 local keys = { ["--apikey"] = true, ["--secretkey"] = true, ["--secret"] = true, ["--key"] = true }
@@ -229,6 +232,34 @@ local function given_for(option, option_of, words, at)
   return follows, at + 1
 end
 
+-- Returns the first option that takes a file or a database.
+local function file_option(command)
+  local found
+  M.each_option(command, function(option)
+    local takes, name = M.takes(option), M.name_of(option)
+    found = found or name ~= "--output" and (takes == "<file>" or takes == "<database>") and name or nil
+  end)
+  return found
+end
+
+-- Returns what is wrong where one file stands for two things: what one of them writes the other would lose.
+local function named_twice(command, options)
+  local seen, problem = {}, nil
+  local function look(name, target)
+    local path = options[target]
+    if type(path) ~= "string" or path == "-" then return end
+    problem = problem or seen[path] and ("%s and %s name one file, %s"):format(seen[path], name, path)
+    seen[path] = name
+  end
+  for _, argument in ipairs(command.arguments or {}) do
+    if not argument.choices then look("<" .. argument[1] .. ">", target_of(argument)) end
+  end
+  M.each_option(command, function(option)
+    if M.takes(option) == "<file>" then look(M.name_of(option), target_of(option)) end
+  end)
+  return problem
+end
+
 -- Reads the words of one command. Returns its options, or nil, what is wrong and what else helps.
 local function read_words(command, words, at)
   local options, arguments, option_of = {}, command.arguments or {}, options_of(command)
@@ -246,7 +277,8 @@ local function read_words(command, words, at)
     elseif rest or not word:find "^%-." then
       local argument = arguments[given + 1]
       if not argument then
-        local last = arguments[#arguments]
+        local last, other = arguments[#arguments], word:find "[./:]" and file_option(command)
+        if other and not last then return nil, ("'%s' belongs to no option; is it %s %s?"):format(word, other, word) end
         return nil, last and ("'%s' is one word too many: <%s> was given"):format(word, last[1])
           or ("'%s' belongs to no option; write --NAME before a value"):format(word)
       end
@@ -264,7 +296,7 @@ local function read_words(command, words, at)
     end
     if problem then return nil, problem, hint end
   end
-  local problem = missing(command, options, given)
+  local problem = missing(command, options, given) or named_twice(command, options)
   if problem then return nil, problem end
   return options
 end

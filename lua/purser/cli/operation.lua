@@ -158,7 +158,6 @@ end
 -- Asks before a write call. `planned` is what a plan has to say.
 local function ask(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return end
-  report.check_can_ask(options, row.full_name .. " is a write call")
   local fields = facts(row, params)
   for _, pair in ipairs(options.extra) do fields[#fields + 1] = { "extra", pair[1] .. " = " .. pair[2] } end
   for _, field in ipairs(planned or {}) do
@@ -332,14 +331,7 @@ end
 --- Runs an operation with the options of the command line. Returns the exit code.
 function M.run(row, options)
   local params = params_of(row, options)
-  local client, sources = connection.open(options, { check = function(client)
-    local typed, does = {}, not options.plan and not options.dry_run
-    for name, value in pairs(params) do typed[name] = value end
-    add_passwords(row, typed, options)
-    local request, err = client:preview(row.full_name, typed, { extra_params = extra_of(options) })
-    if not request and not options.plan then report.stop(report.failure(row, params, err)) end
-    if does then report.check_can_ask(options, row.full_name .. " is a write call") end
-  end })
+  local client, sources = connection.open(options, { is_draft = true })
   if options.key and not sources.journal then
     report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end
@@ -365,10 +357,13 @@ function M.run(row, options)
     report.write(M.request_text(request, row, client.profile, options.format))
     return report.DONE
   end
+  if row.effect ~= "read" and not options.plan then
+    report.check_can_ask(options, row.full_name .. " is a write call") -- before anything is looked up
+  end
   if options.cursor then return listing.follow(client, row, params, options) end
   local checked, planned = look_up(client, row, params, options)
   ask(row, checked, options, sources, planned)
-  return complete(client, row, checked, options, call_options, handle_note, sources)
+  return complete(sources.begin(), row, checked, options, call_options, handle_note, sources)
 end
 
 return M

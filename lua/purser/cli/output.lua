@@ -3,6 +3,7 @@
 -- prints records of its own (`rows`), an operation those of its answer (`render`).
 
 local csv = require "purser.client.util.csv"
+local decimal = require "purser.decimal"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local report = lazy "purser.cli.report"
@@ -148,8 +149,11 @@ local function column_of(columns, name)
   return found
 end
 
-local function equals(value, text, kind)
+local function equals(value, text, name, kind)
   if value == nil then return text == "" end
+  local amount = is_amount[name] and decimal(text_of(value))
+  if amount then return amount:eq(text) end
+  if name == "state" then text = text:lower() end
   return text_of(value) == text or kind and values.state(kind, value):match "%S+$" == text:upper()
 end
 
@@ -157,9 +161,9 @@ end
 local function passing_record(record, column, text, shape)
   local list, name = column:match "^([^.]*)%.(.*)$"
   local kind = column == "status" and has_states[shape] and shape
-  if not list then return equals(record[column], text, kind) and record or nil end
+  if not list then return equals(record[column], text, column, kind) and record or nil end
   local kept, copy = {}, {}
-  for _, one in ipairs(record[list] or {}) do kept[#kept + 1] = equals(one[name], text) and one or nil end
+  for _, one in ipairs(record[list] or {}) do kept[#kept + 1] = equals(one[name], text, name) and one or nil end
   for member, value in pairs(record) do copy[member] = value end
   copy[list] = kept
   return kept[1] and copy
@@ -326,7 +330,11 @@ function M.check(options, command)
   if type(known) == "function" then known = known(options) end
   local shape = command.row and has_states[command.row.shape] and command.row.shape
   for _, filter in ipairs(options.filter or {}) do
-    local is_state = check_column("--filter", filter[1], known) == "status" and shape and filter[2]:find "%a"
+    local column = check_column("--filter", filter[1], known)
+    local is_state = column == "status" and shape and filter[2]:find "%a"
+    if is_amount[column:match "[^.]*$"] and not decimal(filter[2]) then
+      report.bad_input("--filter: %s is an amount such as 12.5, not %q", filter[1], filter[2])
+    end
     local number, message = not is_state, nil
     if is_state then number, message = states.number(shape, filter[2]:upper()) end
     if not number then report.bad_input("--filter: %s", message:gsub("^.-: ", "")) end

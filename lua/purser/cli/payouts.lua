@@ -64,19 +64,28 @@ local function open(options)
       and options.file and ", which is made when it is not there" or ", as the run was given it")
   end
   if not (options.action == "run" and options.file) then connection.need_journal("payouts", options.journal) end
-  local client, sources = connection.open(options, { concurrent = true })
+  local client, sources = connection.open(options, { concurrent = true, is_draft = true })
   if not sources.is_named then
     report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or name that of "
       .. "the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key is another "
       .. "one, because with another name the list would be paid again")
   end
   local show, clear = progress()
+  local at = { client = client, sources = sources, clear = clear }
   -- A name of one file's runs, which its witness locks. On a server the runs of several hosts have a name each.
+  local function queue_of(file)
+    at.queue = report.must(purser.payouts.new { client = at.client, journal = sources.journal, queue = options.queue,
+      worker = options.worker or file and "shell" or nil, witness = file and file .. ".witness" or nil,
+      progress = show })
+  end
   local file = values.journal(options.journal).sqlite
-  local queue, err = purser.payouts.new { client = client, journal = sources.journal, queue = options.queue,
-    worker = options.worker or file and "shell" or nil, witness = file and file .. ".witness", progress = show }
-  if not queue then report.bad_input("payouts: %s", report.sentence(err)) end
-  return { client = client, sources = sources, queue = queue, clear = clear }
+  queue_of(not sources.is_draft and file)
+  function at.begin()
+    if not sources.is_draft then return end
+    at.client = sources.begin()
+    queue_of(file)
+  end
+  return at
 end
 
 -- Ends the command with what a call of the queue failed with; an error of one payment is named with its line.
@@ -315,6 +324,7 @@ end
 -- Runs a plan that was confirmed. Returns the report; false where the queue changed, so that it is shown again.
 local function run(at, plan, options)
   if not plan.send[1] then return got(at.queue:report()) end
+  at.begin()
   terminal.settings.again = terminal.settings.line
   terminal.settings.stopped = function()
     for _, line in ipairs(payments_plan.stopped(plan, at.queue, terminal.settings.line)) do terminal.say("%s", line) end

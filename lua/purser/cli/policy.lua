@@ -104,7 +104,10 @@ end
 function actions.signers(_, text) report.write(policy.signers(report.must(policy.read(text))), true) end
 
 function M.start(options)
-  actions[options.action](options, approvals.read(options.file))
+  local text = approvals.read(options.file)
+  local read, problem = policy.read(text)
+  if not read then report.bad_input("%s: %s", options.file, problem) end
+  actions[options.action](options, text)
   return report.DONE
 end
 

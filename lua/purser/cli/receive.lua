@@ -3,6 +3,7 @@
 
 local addresses = require "purser.cli.address"
 local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
@@ -54,17 +55,20 @@ function M.grammar()
   }
 end
 
--- Opens the database; with a client where the action asks the service.
-local function open(options, has_client)
+-- Opens the database, which is made with `makes` alone; then there is a client, too.
+local function open(options, makes)
   local text = options.to or credentials.variable "PURSER_DEPOSITS"
   local made = text and limits.parse(text)
   if not made or made.redis then
     report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE", -- it may hold a password
       text and "--to names no database" or "no database is named")
   end
+  if not makes and made.sqlite and not core.file_mode(made.sqlite) then
+    report.bad_input("receive: there is no %s; give the --to that `purser receive begin` was given", made.sqlite)
+  end
   made.receivers, made.coin, made.sub_accounts, made.poll_ms = receivers.of(options), options.coin,
     options.sub_accounts, options.poll
-  made.client = has_client and connection.open(options) or nil
+  made.client = makes and connection.open(options) or nil
   return report.must(purser.receive.open(made)), made.client
 end
 

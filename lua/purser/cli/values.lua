@@ -18,7 +18,7 @@ local TIME_FORMS = "a duration before now (30d, 12h, 90m, 45s, 2w), a date (2026
 function M.duration(text)
   local count, unit = text:match "^(%d%d?%d?%d?%d?)([smhdw])$"
   if count and tonumber(count) > 0 then return tonumber(count) * UNIT_MS[unit] end
-  return nil, ("'%s' is no duration; give 45s, 30m or 2h"):format(text)
+  return nil, ("'%s' is no duration; give 45s, 30m, 2h or 7d"):format(text)
 end
 
 --- Returns the options of purser.journal.open that a text names: a plain path is a file of SQLite. Nil and a message

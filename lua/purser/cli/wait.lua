@@ -39,6 +39,9 @@ local function progress_of(at)
 end
 
 function M.start(options)
+  for _, name in ipairs(options.kind == "transfer" and { "goal", "since" } or {}) do
+    if options[name] then report.bad_input("wait transfer: --%s is of a withdrawal; leave it out", name) end
+  end
   local client = connection.open(options)
   if core.is_terminal(2) then report.note("waiting; to stop it changes nothing at the service") end
   local show, clear = terminal.progress_line()

@@ -87,8 +87,8 @@ local function apply(self, is_shown, plan, err)
   return done, problem, since
 end
 
---- Does a plan. Before anything is created it reads a second time, the client's `visibility_delay_ms` after the first: a
---- list may lack what was just made. Returns the steps that were done; or nil and an error whose `details` are `done`
+--- Does a plan. Before anything is created it reads again, the client's `visibility_delay_ms` after the first reading:
+--- lists may lack what was just made. Returns the steps that were done; or nil and an error whose `details` are `done`
 --- and `step`. Nothing is undone: the next apply continues, because it plans by what is there.
 ---@param shown purser.FleetPlan|nil  nothing is done where other steps are due by now than a person saw; of a rotation
 --- the steps that differ are left out, and returned as texts

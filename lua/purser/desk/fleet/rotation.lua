@@ -65,7 +65,9 @@ local function is_due(self, key, given)
 end
 
 -- Returns what is known of a key: a key that differs later was not the one that a person saw.
-local function seen_of(key) return table.concat({ key.permissions or "", key.ip or "", tostring(key.createTime) }, "|") end
+local function seen_of(key)
+  return table.concat({ key.permissions or "", key.ip or "", tostring(key.createTime) }, "|")
+end
 
 local tasks = {}
 

@@ -103,6 +103,13 @@ local function open_file(path)
   return file
 end
 
+local function size_of(path)
+  local file = assert(io.open(path, "rb"))
+  local size = file:seek "end"
+  file:close()
+  return size
+end
+
 --- Opens the vault of a fleet; a file that is missing is made with mode 0600. A file that others can use is rejected.
 ---@param path string
 ---@param options purser.VaultOptions|nil
@@ -112,15 +119,15 @@ function M.open(path, options)
     or option_schema.text(options or {}, { base_url = "string", read_only = "boolean" }, "option")
   if message then return nil, "purser.fleet.vault.open: " .. message end
   options = options or {}
+  local list, held, is_missing = read(path)
+  if not list and not is_missing then return nil, held end
+  if list and not list[1] and size_of(path) > 0 then -- every key would count as lost
+    return nil, path .. " holds no key; name the file of secrets, or an empty one"
+  end
   local file
   if not options.read_only then
     file, message = open_file(path)
     if not file then return nil, message end
-  end
-  local list, held, is_missing = read(path)
-  if not list and not (options.read_only and is_missing) then
-    if file then file:close() end
-    return nil, held
   end
   local self = setmetatable({ path = path, file = file, base_url = options.base_url, held = list and held or {} },
     VaultFile)
