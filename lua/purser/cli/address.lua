@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser address COIN NETWORK`: the deposit address, its network by all names, and the confirmations that it takes.
+-- `purser address COIN NETWORK`: the deposit address.
 
 local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"

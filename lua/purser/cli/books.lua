@@ -11,7 +11,6 @@ local report = require "purser.cli.report"
 
 local M = {}
 
---- Returns the option that names the database.
 function M.database_option(name)
   return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
 end
@@ -61,7 +60,6 @@ function M.grammar()
   }
 end
 
--- Those that print nothing, and what each takes.
 local methods = { settle = "settle", match = "match", outside = "outside", close = "close_before" }
 local words = { settle = "ID and success or failed", match = "WITHDRAWAL and DEPOSIT", outside = "WITHDRAWAL",
   close = "DATE", gaps = "nothing", events = "nothing" }

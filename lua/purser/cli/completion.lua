@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser completion bash|zsh|fish`: a script that asks the command itself what can follow. Each name comes once, and
--- an option with known values offers them. Completing sends nothing.
+-- `purser completion bash|zsh|fish`: a script that asks the command which words can follow. Completing sends nothing.
 
 local commands = require "purser.cli.commands"
 local grammar = require "purser.cli.grammar"
@@ -48,7 +47,6 @@ local function values_of(option)
   return type(values) == "function" and values() or values
 end
 
--- Returns what may follow where the words name no command yet.
 local function next_command(above, names, is_help)
   local list = {}
   for _, child in ipairs(above.commands) do list[#list + 1] = child[1] end
@@ -57,7 +55,6 @@ local function next_command(above, names, is_help)
   return list
 end
 
--- Returns what may stand where the last word is being typed.
 local function candidates(root, words)
   local is_help = words[1] == "help" and #words > 1
   if is_help then words = { (table.unpack or unpack)(words, 2) } end -- luacheck: ignore
@@ -80,7 +77,6 @@ local function candidates(root, words)
   return argument and (argument.choices or argument.values or { "<file>" }) or {}
 end
 
---- Writes the words that may stand last. Returns the exit code.
 function M.write_words(words)
   if #words == 0 then words = { "" } end
   local typed, out = words[#words], {}

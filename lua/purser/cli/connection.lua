@@ -13,7 +13,6 @@ local limits = lazy "purser.hosts.limits"
 
 local M = {}
 
---- Options that say which service to talk to, and with whose keys, as a group of a grammar.
 M.service = { "Connection",
   { "--base-url", "<url>", "Address of the service, in place of what the file of the keys and PURSER_BASE_URL say." },
   { "--profile", "<name>", "Conventions of the service: default, or mexc, which knows its address.",
@@ -43,7 +42,6 @@ M.messages = { "Messages",
     choices = { "auto", "always", "never" } },
 }
 
---- Returns the option that names a journal.
 function M.journal_option(help)
   return { "--journal", "<file>", help, env = "PURSER_JOURNAL", convert = function(text)
     local store, problem = values.journal(text)
@@ -51,7 +49,6 @@ function M.journal_option(help)
   end }
 end
 
---- Options of commands that write.
 M.safety = { "Safety",
   M.journal_option("Journal in which each write call is recorded before it is sent: a file of SQLite, or "
     .. "postgresql:DATABASE for several hosts."),
@@ -61,10 +58,8 @@ M.safety = { "Safety",
     .. "PURSER_POLICY." },
 }
 
---- Returns the folder of the policy that the options or the environment name.
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
--- Adds the rules of a file to those that hold already. Returns nil, or a message.
 local function add_guard(made, path, options)
   local rules, message = files.read_rules(path)
   if not rules then return "--guard " .. message end
@@ -98,7 +93,6 @@ function M.need_journal(command, text)
   report.bad_input("%s: there is no journal %s; give the --journal that the write calls were given", command, text)
 end
 
---- Returns the journal of --journal, to look at it.
 function M.look_at_journal(command, text)
   M.need_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
@@ -123,7 +117,6 @@ local function open_journal(options, is_draft)
   return journal
 end
 
--- Ends the stand-in of a journal.
 local function drop_stand_in()
   if not M.stand_in then return end
   M.stand_in.journal:close()
@@ -132,7 +125,6 @@ local function drop_stand_in()
   M.stand_in = nil
 end
 
--- Returns the guard rails that the options or the environment name; or nil and a message.
 local function guard_of(options)
   local made, guards = {}, { credentials.variable "PURSER_GUARD" }
   for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
@@ -152,8 +144,7 @@ local function two_services(options, keys)
     :format(options.profile, own, keys.base_url and keys.source or "PURSER_BASE_URL", named)
 end
 
--- Returns the service, from one source alone, the nearest: the options, then the file of the keys, then the
--- environment. A base URL of one and a profile of another would make a service that nobody named. Nil and why.
+-- Returns the service of the nearest source: options, file of the keys, environment. Two sources are never mixed.
 local function service_of(options, keys)
   local function pick(source, base_url, profile, name_of_url, name_of_profile)
     if not base_url and not profile then return nil end
@@ -170,13 +161,11 @@ local function service_of(options, keys)
       "PURSER_PROFILE")
 end
 
--- Returns enough of an API key to distinguish it from another.
 local function masked(api_key)
   if #api_key < 12 then return api_key:sub(1, 2) .. "..." end
   return api_key:sub(1, 5) .. "..." .. api_key:sub(-3)
 end
 
--- Returns where the keys go, as the client has it.
 local function describe(client, service, keys)
   local request = client:prepare "ping"
   local sources = { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
@@ -185,9 +174,8 @@ local function describe(client, service, keys)
   return sources
 end
 
---- Returns what of a command line names service, keys and journal, as words of a shell: a command that is
---- printed goes on where this one was.
----@param reads boolean|nil   of a command that reads, and so takes no journal and no policy
+--- Returns the options that name service, keys and journal, as words of a shell, for printed commands.
+---@param reads boolean|nil   of a read, which takes no journal and no policy
 function M.words(options, reads)
   local words = { "" }
   for i, name in ipairs { "journal", "policy", "account", "credentials", "base_url", "profile" } do
@@ -198,7 +186,6 @@ function M.words(options, reads)
   return table.concat(words, " ")
 end
 
--- Makes the transport of the client record its exchanges. Returns it, or nil and a message.
 local function recorded(inner, options)
   local message
   if not inner then
@@ -235,7 +222,6 @@ local function rate_limit_of(options)
   return { store = store }
 end
 
--- Returns where what an error of purser.new is about comes from, in brackets; empty where its message says that.
 local function origin_of(message, service, keys)
   if message:find "base_url" or message:find "profile" then
     return (" (the service comes from %s)"):format(service.source)
@@ -243,7 +229,6 @@ local function origin_of(message, service, keys)
   return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
--- Says that calls of this account have no known end, where the journal holds any, and which command finds out.
 local function tell_of_open_calls(journal, client, options)
   if not journal or options.action == "recover" then return end
   local count, err = journal:open_count(client:account())
@@ -253,7 +238,6 @@ local function tell_of_open_calls(journal, client, options)
     .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
 end
 
--- Makes the client, after its journal. Returns nil and a message, or an error of purser.new.
 local function make(requested, options, safe)
   local policy, is_draft, err = requested.policy ~= false and M.policy(options) or nil, requested.is_draft, nil
   requested.is_draft, requested.policy = nil, nil
@@ -266,7 +250,6 @@ local function make(requested, options, safe)
   return purser.new(requested)
 end
 
--- Returns the transport that the options ask for, if they ask for one; or nil and a message.
 local function transport_of(requested, options, service)
   local transport, problem = requested.transport, nil
   if requested.concurrent then

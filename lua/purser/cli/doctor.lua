@@ -1,7 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser doctor`: whether this machine, this key and the service go together; every finding comes with its cure.
---
--- It only reads. Permissions to write cannot be tried without doing something, so it says so.
+-- `purser doctor`: checks machine, key and service by reads alone; each finding comes with its cure.
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
@@ -56,13 +54,11 @@ function Findings:add(state, topic, text, cure, code)
   if state == "fail" then self.code = math.max(self.code, code) end
 end
 
--- Adds the failure of a call.
 function Findings:add_error(topic, err, cure)
   self:add("fail", topic, values.in_shell(errors.text(err, false)), values.in_shell(report.cure(err) or cure),
     report.code_of(err))
 end
 
--- Returns the hosts that are the service's own: those of the profile, else that of the live service.
 local function own_hosts(profile)
   local hosts = {}
   for host, is_own in pairs(profile.hosts or {}) do hosts[#hosts + 1] = is_own and host:lower() or nil end
@@ -71,8 +67,7 @@ local function own_hosts(profile)
   return hosts
 end
 
---- Warns when requests go to a host that is none of the service's own: hosts that look like it exist, and get whatever
---- is sent.
+--- Warns of a host that is none of the service's own: lookalikes exist.
 ---@param findings table  add(state, topic, text, cure)
 function M.check_host(findings, client, url)
   local host = url:match("^%a+://(%[[^%]]*%])") or url:match("^%a+://([^:/]+)") or ""
@@ -172,8 +167,6 @@ local function check_ip_list(findings, key)
   end
 end
 
--- Reads the record of the key, where the profile has that operation: the days that are left, the IP list
--- and the permissions, those to write among them.
 local function check_record(findings, client)
   if not client.profile.live_operations then return end
   local request = client:prepare "wallet.convertible_balances"
@@ -188,7 +181,6 @@ local function check_record(findings, client)
   findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
 end
 
--- Returns a number, or the members of a window, as text.
 local function text_of(value)
   if type(value) == "number" then return ("%d"):format(value) end
   local parts = {}
@@ -196,7 +188,6 @@ local function text_of(value)
   return table.concat(parts, ", ")
 end
 
--- Names a fact in force that other sources read otherwise, and what the difference means.
 local function add_contested(findings, what, fact, mine, cure)
   local others = {}
   for _, reading in ipairs(fact) do
@@ -230,7 +221,6 @@ function M.check_contested(findings, client)
   end
 end
 
--- Returns the findings for a person: each with its cure below it.
 local function as_text(findings)
   local out = {}
   for _, finding in ipairs(findings) do
@@ -263,8 +253,7 @@ local function examine(findings, options)
   end
 end
 
--- Prints how the service's answers differ from what this version knows, which purser.recording.drift finds out. Returns
--- 1 when something does, shown or not, 3 when nothing was compared.
+-- Prints the differences between answers and this version. Returns 1 where any was found, 3 where none was compared.
 local function compare(options)
   local capture = drift.capture(report.must(purser.transport.curl { connect_timeout_ms = 3000, proxy = options.proxy,
     ca_file = options.ca_file }))

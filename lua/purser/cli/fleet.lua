@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser fleet plan|apply|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
--- docs/desk/fleets.md.
+-- `purser fleet ACTION FILE`: sub-accounts as a file declares them; see docs/desk/fleets.md.
 
 local of_actions = require "purser.cli.actions"
 local activity = require "purser.cli.activity"
@@ -91,22 +90,18 @@ local function show_steps(list, options)
   report.write(output.rows(STEPS, list, options), options.raw)
 end
 
--- Shows what was done; as JSON it is a part of the error. Returns the exit code.
 local function finish(options, done, err)
   if done or options.format ~= "json" then show_steps(done or err.details and err.details.done or {}, options) end
   return err and report.workflow_failure(err) or report.DONE
 end
 
--- Writes what a plan says.
 local function show(plan, options)
   if not output.is_text(options) then return show_steps(plan.steps, options) end
   report.write(tostring(plan) .. "\n")
 end
 
--- The actions that ask, and what they ask.
 local questions = { apply = "This makes it so", rotate = "This makes keys", retire = "This deletes keys" }
 
--- Returns the task of an action, and its options.
 local function task_of(options)
   if options.action == "retire" then return "retire", { overlap_ms = milliseconds(options.days or 1) } end
   if options.action ~= "rotate" then return nil end
@@ -141,7 +136,6 @@ end
 
 local actions = { plan = act, apply = act, rotate = act, retire = act }
 
--- Writes a list of payments. Returns the exit code.
 local function write_list(options, list, err)
   if not list then return report.failure({ effect = "read" }, {}, err) end
   local records = {}

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The grammar of a command line. A command is one table, from which its words are parsed, explained (help.lua) and
---- completed (completion.lua), and from which each mistake gets its cure:
+--- The grammar of a command line. Parsing, help, completion and the cures of mistakes come from one table a command:
 --
 --   { text = "What it does.", epilog = "An example.", arguments = { { "file", "The file." } },
 --     { "Options", { "--cursor", "<file>", "Where it is kept." }, { "--yes", "Do it without asking." } } }
@@ -42,7 +41,6 @@ local function pair(text, option)
     and "; a shell takes > and < for itself" or "")
 end
 
--- The kinds of options, by their <what>: how a text is read, and what completion offers.
 local kinds = {
   ["<file>"] = { values = { "<file>" } }, ["<n>"] = { convert = whole }, ["<ms>"] = { convert = whole },
   ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = pair },
@@ -51,19 +49,14 @@ local kinds = {
   ["<when>"] = { convert = function(text) return values.time(text) end, values = { "now", "1h", "24h", "7d", "30d" } },
 }
 
---- Returns what an option takes, as "<file>"; nil for a flag.
 function M.takes(option) return option[3] and option[2] or nil end
 
---- Returns the help of an option, a flag or an argument.
 function M.help_of(option) return option[3] or option[2] end
 
---- Returns the kind of what an option takes: { convert, values }.
 function M.kind_of(option) return kinds[M.takes(option)] or {} end
 
---- Returns the long name of an option.
 function M.name_of(option) return option[1]:match "(%S+)$" end
 
---- Calls fn(option) for each option of a command.
 function M.each_option(command, fn)
   for _, group in ipairs(command) do
     for i = 2, #group do fn(group[i]) end
@@ -93,8 +86,8 @@ local function names_of(command)
   return names
 end
 
---- Returns the command that the words name, how many words that takes, and their names. Where a word names none: nil,
---- and the table that has the commands. What looks like a file is an argument of the `default` command.
+--- Returns the command that the words name, the number of its words, and their names; or nil, and the table of commands.
+--- A word that looks like a file is an argument of the `default` command.
 function M.leaf(root, words)
   local command, names, at = root, { "purser" }, 0
   while command.commands do
@@ -111,8 +104,6 @@ function M.leaf(root, words)
   end
   return command, at, names
 end
-
---------------------------------------------------------------------------------------------------------- mistakes
 
 local function quoted(list) return "'" .. table.concat(list, "', '") .. "'" end
 
@@ -156,8 +147,6 @@ local function unknown_option(command, option_of, name)
   return near and ("%s; did you mean '%s'?"):format(message, near) or message, hint
 end
 
------------------------------------------------------------------------------------------------------------ parsing
-
 -- Reads a text that was given for an option or an argument. Returns the value, or nil and what is wrong.
 local function read(option, text)
   local convert = option.convert or M.kind_of(option).convert
@@ -171,7 +160,6 @@ local function read(option, text)
   return text
 end
 
--- Returns the member of the options that an option or an argument fills.
 local function target_of(option)
   return option.target or (M.name_of(option):gsub("^%-+", ""):gsub("%-", "_"))
 end
@@ -197,7 +185,6 @@ local function put(options, option, name, text)
   list[#list + 1] = value
 end
 
--- Returns what has to be given and was not, as a message; or nil.
 local function missing(command, options, given)
   for i = given + 1, #(command.arguments or {}) do
     local argument = command.arguments[i]
@@ -232,7 +219,6 @@ local function given_for(option, option_of, words, at)
   return follows, at + 1
 end
 
--- Returns the first option that takes a file or a database.
 local function file_option(command)
   local found
   M.each_option(command, function(option)
@@ -301,8 +287,8 @@ local function read_words(command, words, at)
   return options
 end
 
---- Reads a command line. Returns the options, the names of the command, and the command; or nil, what is wrong, what
---- else helps, and the names. Options { help = command } where help was asked for.
+--- Returns the options, the names of the command, and the command; or nil, a message, a hint, and the names. For help
+--- the options are { help = command }.
 function M.parse(root, words)
   local command, at, names, above = M.leaf(root, words)
   for i, word in ipairs(words) do
@@ -320,7 +306,7 @@ function M.parse(root, words)
   return nil, message, hint, names
 end
 
---- Returns the words with the options that stand before the command at the end, and without other ways to ask for help.
+--- Returns the words with leading options at the end, and `help COMMAND` as `COMMAND --help`.
 ---@param shared table  a command with the options that all commands have
 function M.normal(words, shared)
   local at, option_of, list = 1, options_of(shared), {}

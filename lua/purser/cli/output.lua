@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched. A command
--- prints records of its own (`rows`), an operation those of its answer (`render`).
+-- Results as text: tables, JSON and CSV. `rows` prints a command's own records, `render` those of an operation.
 
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
@@ -45,10 +44,7 @@ function M.group(titles, facts)
   return group
 end
 
-------------------------------------------------------------------------------------------------------- JSON
-
--- Returns a value of the module for json.encode. An empty table cannot be distinguished from an empty object; what the
--- service sends is a list.
+-- Returns a value of the module for json.encode; an empty table is a list, as in the service's answers.
 local function encodable(value)
   if type(value) ~= "table" or getmetatable(value) then return value end
   local copy = {}
@@ -60,8 +56,6 @@ end
 function M.json(value, indent)
   return plain_text.as_json(json.encode(encodable(value), indent and { indent = indent })) .. "\n"
 end
-
------------------------------------------------------------------------------------------------------------ cells
 
 local function text_of(value)
   if value == nil then return "" end
@@ -88,7 +82,6 @@ for name in ([[amount balance convert convertFee convertPlatformToken convertUsd
   is_amount[name] = true
 end
 
--- The shapes whose status is a number with a name.
 local has_states = { deposit = true, withdrawal = true }
 
 -- Returns a value as a cell; a short one has the minutes of a time, and of a state its name alone.
@@ -120,8 +113,7 @@ local function as_csv(titles, lines, is_raw)
   return table.concat(out)
 end
 
--- Returns a table of the columns in which a line has something: one without a single value says nothing, unless it was
--- asked for.
+-- Returns a table without the columns that have no value, unless --columns names them.
 local function as_table(titles, lines, shape, is_asked, is_short)
   local used, cells = {}, {}
   for l in ipairs(lines) do cells[l] = {} end
@@ -136,8 +128,6 @@ local function as_table(titles, lines, shape, is_asked, is_short)
   for _, line in ipairs(cells) do line[#used + 1] = nil end
   return tables.aligned(used, cells)
 end
-
--------------------------------------------------------------------------------------------------------- filters
 
 -- Returns the column of that name. A member of a nested list may be named alone: `withdrawFee`.
 local function column_of(columns, name)
@@ -157,7 +147,6 @@ local function equals(value, text, name, kind)
   return text_of(value) == text or kind and values.state(kind, value):match "%S+$" == text:upper()
 end
 
--- Returns the record if it passes, with those of its nested records that do; else nil.
 local function passing_record(record, column, text, shape)
   local list, name = column:match "^([^.]*)%.(.*)$"
   local kind = column == "status" and has_states[shape] and shape
@@ -181,8 +170,6 @@ function M.passing(columns, records, options, shape)
   end
   return passing
 end
-
---------------------------------------------------------------------------------------------------------- records
 
 -- Returns the cells of records: a line for each record of the list that they hold, with what is around it repeated.
 local function lines_of(columns, records)
@@ -209,7 +196,6 @@ local slim = {
   withdrawal = { "applyTime", "coin", "amount", "status", "id" },
 }
 
--- Records as CSV or as a table.
 local function listed(columns, records, options, shape, empty)
   local few = not options.shown and slim[shape]
   columns = options.shown or columns
@@ -250,8 +236,7 @@ function M.rows(titles, records, options, empty, shape)
   return M.json(json.list(list), "  ")
 end
 
--- Columns that a table shows of records too wide for a screen, unless --columns names others; CSV and JSON always hold
--- all of it.
+-- The columns of wide records in a table without --columns.
 local narrow = {
   coin = { "coin", "networkList.netWork", "networkList.withdrawEnable", "networkList.withdrawFee",
     "networkList.withdrawMin", "networkList.depositEnable" },
@@ -273,18 +258,15 @@ function M.members(row)
   return columns
 end
 
---- Returns those records of a result that have the values of --filter.
 function M.records(row, result, options)
   return M.passing(M.members(row), row.result.list and result or row.result.page and result.data or result.rows,
     options, row.shape)
 end
 
---- Records of an operation as a table or CSV.
 function M.listed(row, records, options)
   return listed(options.format ~= "csv" and narrow[row.shape] or M.members(row), records, options, row.shape)
 end
 
---- Returns the text of one record of an operation.
 function M.record(row, record, options)
   if options.format == "json" then return M.json(record, "  ") end
   if options.format == "csv" then return M.listed(row, { record }, options) end
@@ -316,8 +298,7 @@ local function check_column(option, name, known)
     table.concat(known, ", "))
 end
 
---- Ends the command where the output options do not go together, or name no column that there is. Notes those of
---- --columns as options.shown.
+--- Checks the output options, and keeps the names of --columns as options.shown.
 function M.check(options, command)
   if options.raw and options.format ~= "csv" then
     report.bad_input "--raw is for csv; json holds the exact texts anyway"

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser payouts`: a list of payments, each made once; see docs/desk/payouts.md. What is shown, confirmed and sent is
--- one plan (desk/payouts/runs.lua).
+-- `purser payouts`: shows, confirms and sends one plan of payments (desk/payouts/runs.lua); see docs/desk/payouts.md.
 
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
@@ -54,7 +53,6 @@ local function open_for_plan(options)
     and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
 end
 
--- Opens where the payments are: the client, its queue and its journal.
 local function open(options)
   for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
     if options[name] == "" then report.bad_input("payouts: --%s is empty; give a name, or leave it out", name) end
@@ -97,11 +95,9 @@ local function fail(err, payments, path)
   report.stop(report.workflow_failure(err))
 end
 
--- Returns the result of a call of the queue, or ends the command.
 local function got(result, err) return result or fail(err) end
 
--- Reads the file, before a journal is made for it: a list, or a plan that was written for persons to sign, which names
--- its queue. Returns the payments, with the plan as `written`.
+-- Returns the payments of a file: a list, or a plan that was written for persons to sign, as `written`.
 local function read_list(options)
   local path = options.file
   local written = approvals.written(path)
@@ -126,7 +122,6 @@ local function read_list(options)
   return payments
 end
 
--- Returns those of the list that --filter takes, and how many it leaves out.
 local function filtered(payments, options)
   local records = {}
   for i, payment in ipairs(payments) do
@@ -139,7 +134,6 @@ local function filtered(payments, options)
   return kept, #payments - #kept
 end
 
--- Sees the list, or the queue. Returns the plan.
 local function planned(options, at, payments)
   local plan, err, left_out
   local signed = payments and payments.written and approvals.signed(payments.written, at, options)
@@ -161,7 +155,6 @@ local function planned(options, at, payments)
   return plan
 end
 
--- Shows a plan to a person: beside a result for a program on standard error.
 local function show_plan(plan, options)
   local text = payments_plan.show(plan, options.queue or "default", commands(options))
   if options.format == "table" then report.write(text) else terminal.prompt(text) end
@@ -212,9 +205,6 @@ function actions.plan(options)
   report.note("next: %s%s", commands(options)(unpack(words)), at.sources.is_named and "" or " --account NAME")
 end
 
---------------------------------------------------------------------------------------------------------- the result
-
--- Returns a key as it is sorted: inv-2 before inv-10.
 local function sortable(key) return (key:gsub("%d+", function(part) return ("0"):rep(20 - #part) .. part end)) end
 
 local function show_list(list, options)
@@ -228,7 +218,6 @@ end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
 
--- Shows how many payments are in which state: for a program as one object.
 local function show_counts(counts, options)
   if options.format ~= "json" then
     return report.write(output.rows(STATES, { counts }, { format = options.format }), options.raw)
@@ -238,7 +227,6 @@ local function show_counts(counts, options)
   report.write(output.json(made, "  "))
 end
 
--- Returns the exit code that the states of payments ask for.
 local function code_of(counts)
   if counts.undecided + counts.sent > 0 then return report.UNKNOWN end
   if counts.failed > 0 then return report.REJECTED end
@@ -267,10 +255,7 @@ local function finish(at, plan, counts, options)
   return code_of(own)
 end
 
-------------------------------------------------------------------------------------------------------------- paying
-
--- Says where the account has no payments in a queue in which other accounts have some: its name may be misspelt, and
--- then the list would be paid once more. Nil otherwise.
+-- Returns a warning where other accounts alone have payments in the queue: under a misspelt name all is paid again.
 local function other_accounts(options, at)
   local counts = got(at.queue:report())
   if counts.total > 0 then return nil end
@@ -284,7 +269,6 @@ local function other_accounts(options, at)
     at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
 end
 
--- Opens the queue without a list. Ends the command where it holds nothing.
 local function look(options)
   local at = open(options)
   local others = other_accounts(options, at)
@@ -307,7 +291,6 @@ local function check_unasked(plan, options)
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
 end
 
--- Shows what is sent, and asks.
 local function confirm(plan, options, at, others)
   show_plan(plan, options)
   reject(plan, options)
@@ -360,8 +343,6 @@ function actions.run(options)
     if counts then return finish(at, plan, counts, options) end
   end
 end
-
-------------------------------------------------------------------------------------------------------------- looking
 
 function actions.status(options)
   local at = look(options)

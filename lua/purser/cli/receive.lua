@@ -72,10 +72,8 @@ local function open(options, makes)
   return report.must(purser.receive.open(made)), made.client
 end
 
--- The words by which a printed command names the same database.
 local function to_of(options) return options.to and " --to " .. values.shell_word(options.to) or "" end
 
--- Those of a list that are of --coin; all without it.
 local function of_coin(options, all)
   local found = {}
   for _, one in ipairs(all) do found[#found + 1] = (not options.coin or one.coin == options.coin) and one or nil end
@@ -88,7 +86,6 @@ local function customers_of(options)
   return text or report.bad_input("--customers %s", tostring(message))
 end
 
--- Says what waits. Returns the exit code.
 local function waiting_code(options, receive, given)
   return receivers.say_waiting(report.must(receive:deliveries()), given, "purser receive receivers drop %s"
     .. to_of(options):gsub("%%", "%%%%"))
@@ -214,7 +211,6 @@ function actions.check(options)
   return adds_up and report.DONE or ASKED
 end
 
--- The number of words that each action takes: fewest and most.
 local counts = { settle = { 2, 3 }, replay = { 2, 2 }, receivers = { 2, 3 }, test = { 1, 1 }, address = { 3, 3 } }
 
 function M.start(options)

@@ -11,7 +11,6 @@ local M = {}
 
 M.WAITS = 5 -- exit code: an event waits for a receiver
 
---- Returns the group of options by which receivers are named.
 function M.options()
   return { "Receivers",
     { "--run", "<name=value>", "Receiver: a command of the shell that gets each event, a line of JSON, on its "
@@ -21,14 +20,12 @@ function M.options()
     { "--limit", "<duration>", "How long a receiver may take; default 10s." } }
 end
 
---- Returns the key that --secret-file names; nil without that option.
 function M.secret(options)
   if not options.secret_file then return nil end
   local secret, message = purser.secrets.from_file(options.secret_file)
   return secret or report.bad_input("--secret-file: %s", message)
 end
 
---- Returns the receivers that the options name, by name.
 function M.of(options)
   local made, secret = {}, M.secret(options)
   for kind, name in pairs { command = "run", webhook = "webhook" } do

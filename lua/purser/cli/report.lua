@@ -25,7 +25,6 @@ local cures = {
   ["700002"] = "the signature is wrong, so the secret key is not the one of this API key (or --profile is wrong)",
 }
 
--- Returns the cure that depends on the operation, or nil.
 local function cure_of_operation(err)
   local row = catalogue.by_name[err.operation or ""]
   if not row then return nil end
@@ -77,7 +76,6 @@ end
 
 M.say = terminal.say
 
---- Says what is good to know; not with --quiet.
 function M.note(...)
   if not terminal.settings.quiet then terminal.say(...) end
 end
@@ -85,13 +83,11 @@ end
 --- Ends the command with an exit code, from wherever it is: init.lua catches it.
 function M.stop(code) error({ exit_code = code }, 0) end
 
---- Says what the command fails with, and ends it with an exit code.
 function M.fail(code, ...)
   terminal.fail(...)
   M.stop(code)
 end
 
---- Says what is wrong with what was asked, and ends the command.
 function M.bad_input(...) M.fail(M.BAD_INPUT, ...) end
 
 --- Returns who says what a person says: --by, or USER of the environment.
@@ -128,7 +124,6 @@ local function reconciling_command(row, params)
   return table.concat(words, " ") .. (terminal.settings.words or "")
 end
 
---- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
 function M.lost_key(row, account, api_key)
   M.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
     values.shell_word(account or "NAME"), values.shell_word(api_key or "KEY"))
@@ -153,7 +148,6 @@ local function say_error(err, advice, cure, ...)
   terminal.settings.failure = members
 end
 
--- Says what is to be done about a call whose outcome is unknown. Returns the exit code.
 local function unknown(row, params, err)
   if row.effect == "read" then
     local text = errors.text(err)
@@ -172,7 +166,6 @@ local function unknown(row, params, err)
   return M.UNKNOWN
 end
 
---- Returns the exit code of an error whose outcome is known.
 function M.code_of(err)
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
@@ -193,13 +186,12 @@ function M.failure(row, params, err, cure)
   return M.code_of(err)
 end
 
---- Ends the command where nobody can confirm what it would do.
 function M.check_can_ask(options, what)
   if options.yes or terminal.can_ask() then return end
   M.bad_input("%s: there is no terminal to confirm it on; give --yes", what)
 end
 
---- Shows what would be done, and ends the command where that is not confirmed.
+--- Asks, and ends the command without a yes.
 ---@param fields table[]   { label, value }; a value may hold any text
 function M.ask(options, what, sources, fields, question)
   if options.yes then return end
@@ -211,12 +203,11 @@ function M.ask(options, what, sources, fields, question)
   if answer ~= "yes" then M.bad_input "not confirmed; nothing was sent" end
 end
 
---- Says what a workflow failed with. Returns the exit code.
 function M.workflow_failure(err) return M.failure({ effect = "transfer" }, {}, err) end
 
---- Writes to standard output. Ends the command when it cannot be written (a full disk, a closed pipe).
+--- Writes to standard output; ends the command at a full disk or a closed pipe.
 ---@param is_raw boolean|nil  the exact bytes, unless they go to a terminal
----@param advice string|nil   what to say then, too
+---@param advice string|nil   is said where the result cannot be written
 function M.write(text, is_raw, advice)
   local ok, reason = terminal.write(text, is_raw)
   if ok then return true end

@@ -23,7 +23,6 @@ local function port_number(text)
   return number
 end
 
--- Returns the name of a profile, or one pool of an address.
 local function pools(text)
   if text == "default" or text == "mexc" then return text end
   local capacity, window_ms = text:match "^([1-9]%d?%d?%d?%d?%d?)/([1-9]%d?%d?%d?%d?%d?)$"
@@ -82,7 +81,6 @@ local function make(options)
   return world or report.bad_input("%s", wrong), true
 end
 
--- Opens the demonstration account unless a restored state has it already.
 local function open_demo(world)
   for _, account in ipairs(world:state().accounts) do
     if account.email == demo_account.email then return end
@@ -108,13 +106,11 @@ local function announce(options, port)
   terminal.write(table.concat(lines, "\n") .. "\n")
 end
 
--- The options that cure what is wrong with a port or a host.
 local cures = {
   in_use = "; perhaps another simulator has it; give another --port, or --port 0 for any that is free",
   remote = "; give --host 127.0.0.1, or ::1",
 }
 
--- Serves until it is stopped. Returns the exit code, and whether it could serve.
 local function serve(httpd, world, options)
   if options.demo then open_demo(world) end
   local code = 0

@@ -29,7 +29,6 @@ function M.grammar()
   }
 end
 
--- Returns the lines that only one of two texts has, each with a sign before it.
 local function difference(old, new)
   local out = {}
   for _, side in ipairs { { "- ", old, new }, { "+ ", new, old } } do

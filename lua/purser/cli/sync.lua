@@ -49,7 +49,6 @@ local function clients_of(options, shared)
   return clients
 end
 
--- Opens the books with the keys that are named.
 local function open(options)
   local coins = {}
   for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end

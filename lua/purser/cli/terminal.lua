@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- All that the command prints passes here, and nothing else writes to the standard streams. What strangers choose (the
--- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
+-- The only writer of the standard streams. Texts of strangers move no cursor and forge no line: see purser.plain_text.
 
 local lazy = require "purser.client.util.lazy"
 local core = lazy "purser.core"
@@ -25,8 +24,7 @@ local function has_colours(fd)
   return (os.getenv "NO_COLOR" or "") == "" and os.getenv "TERM" ~= "dumb" and core.is_terminal(fd)
 end
 
--- Colours the states and labels that lines begin with. The text is clean and laid out already, so no stranger's text
--- brings a colour, and no width depends on one.
+-- Colours the labels that lines begin with, after texts of strangers were cleaned and all widths are known.
 local function painted(text, fd)
   if not has_colours(fd) then return text end
   text = ("\n" .. text):gsub("\nOUTCOME UNKNOWN", "\n" .. RED .. "OUTCOME UNKNOWN" .. RESET)
@@ -48,7 +46,6 @@ function M.clear_line()
   shown, is_asked = nil, false
 end
 
---- Says something on standard error, on a line of its own; as JSON with --json.
 function M.say(...)
   M.clear_line()
   local text = string.format(...)
@@ -95,7 +92,6 @@ function M.write(text, is_raw)
   return ok, reason
 end
 
--- Returns the columns of the terminal on standard error; 80 where it does not say.
 local function width()
   return core.terminal_width(2) or 80
 end
@@ -103,7 +99,6 @@ end
 -- A character and how many columns it may take: all but ASCII is taken for wide.
 local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
 
--- Counts the bytes of a text, from `first` on, that fit `room` columns.
 local function bytes_that_fit(text, first, room)
   local used, bytes = 0, 0
   for character in text:sub(first, first + 4 * room):gmatch(CHARACTER) do
@@ -128,7 +123,6 @@ function M.parts(text, room)
   return parts
 end
 
--- Returns how many columns a text may take.
 local function columns_of(text) return #text:gsub("[\194-\244][\128-\191]*", "  ") end
 
 -- Blanks within a command, and those of its quoted words.
@@ -146,8 +140,7 @@ local function with_commands(text)
   return held
 end
 
---- Returns a text as lines that fit so many columns: those of the terminal, if standard output is one and the text goes
---- there. No word is cut. A command stays on one line, or goes on behind a backslash where none has room for it.
+--- Folds a text to columns, default those of the terminal. No word is cut; a long command goes on behind a backslash.
 ---@param indent integer|nil  of the lines after the first (2)
 function M.fold(text, indent, columns)
   columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
@@ -175,8 +168,7 @@ end
 
 local LABEL = 16
 
---- Returns a label and its value as lines of at most so many columns. All of the value stands after a bar, and blanks
---- that could push a part of it to the next line are visible: no value looks like a label, or like the next field.
+--- Returns a label and its value as lines. Long blanks of a value are made visible: no value looks like a label.
 function M.field(label, value, columns)
   local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
   local room, lines = math.max(20, columns - LABEL - 6), {}
@@ -199,13 +191,11 @@ function M.ask(heading, fields, question)
   return M.answer(question or "Type yes to do it: ")
 end
 
---- Shows a question on standard error, without a line end.
 function M.prompt(text)
   io.stderr:write(M.lines(text))
   io.stderr:flush()
 end
 
---- Shows a question, and reads what is typed.
 function M.answer(text)
   M.prompt(text)
   is_asked = true
@@ -224,7 +214,7 @@ local function write_line(text)
   io.stderr:flush()
 end
 
---- Returns a line on a terminal that says how far something is: a function that shows it, and one that takes it away.
+--- Returns a function that shows a line of progress on a terminal, and one that takes the line away.
 function M.progress_line()
   local function show(text)
     if M.settings.quiet or not core.is_terminal(2) then return end
@@ -234,8 +224,7 @@ function M.progress_line()
   return show, M.clear_line
 end
 
---- A call waits for `ms`: the line of progress shows why until it shows the next text. Where there is no such line, a
---- line of its own says so, one for all the calls that wait at the same time.
+--- Shows why a call waits for `ms`, in the line of progress or once for all calls that wait.
 function M.show_wait(why, operation, ms)
   if M.settings.quiet then return end
   if shown then

@@ -21,8 +21,7 @@ function M.duration(text)
   return nil, ("'%s' is no duration; give 45s, 30m, 2h or 7d"):format(text)
 end
 
---- Returns the options of purser.journal.open that a text names: a plain path is a file of SQLite. Nil and a message
---- where it names neither: a file of that name would be another journal, which knows of no payment.
+--- Returns the options of purser.journal.open; a plain path is a file of SQLite. Nil and a message for other stores.
 function M.journal(text)
   local store = limits.parse(text) or not text:find "^%a+:" and { sqlite = text }
   if store and not store.redis then return store end
@@ -40,7 +39,6 @@ function M.time(text)
   return nil, ('"%s" is not a time; give %s'):format(text, TIME_FORMS)
 end
 
---- Returns the option --since, whose time has come already.
 function M.since(help)
   return { "--since", "<when>", help, convert = function(text)
     local ms, message = M.time(text)
@@ -60,8 +58,7 @@ function M.show_time(ms, style)
   return os.date("!%Y-%m-%d %H:%M:%S", seconds) .. (rest > 0 and (".%03d"):format(rest) or "")
 end
 
---- Returns a state by its number and its name: "5 SUCCESS" of 5.
----@param kind string  deposit or withdrawal
+--- Returns "5 SUCCESS" of the state 5 of a deposit or withdrawal.
 function M.state(kind, value)
   local name = tonumber(value) and states.name(kind, value)
   return name and ("%s %s"):format(tostring(value), name) or tostring(value)
@@ -86,13 +83,11 @@ function M.in_shell(text)
   return (text:gsub('option (%-%-)', '%1'):gsub("([.!?]);", ";"))
 end
 
---- Returns `text` as one word of a shell command line.
 function M.shell_word(text)
   if text:find("^[%w_%-%./:@,+=]+$") then return text end
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
---- Returns the command with these words as a line of a shell.
 function M.command_line(words)
   local quoted = { "purser" }
   for i, word in ipairs(words) do quoted[i + 1] = M.shell_word(word) end

@@ -32,7 +32,6 @@ function M.grammar()
   }
 end
 
--- Progress as a line.
 local function progress_of(at)
   return ("%s %s, %d s left%s"):format(at.what, at.state or "is not found yet", math.ceil(at.left_ms / 1000),
     at.error and "; the last read failed: " .. at.error.message or "")
