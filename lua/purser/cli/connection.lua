@@ -2,6 +2,7 @@
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local activity = require "purser.cli.activity"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local lazy = require "purser.client.util.lazy"
@@ -271,9 +272,11 @@ local function beginning(requested, sources, options)
   return function()
     sources.is_draft = false
     if not M.stand_in then return M.client, sources.journal end
+    local offset_ms = M.client:now() - core.now_ms()
     M.client:close()
     requested.journal = report.must(open_journal(options))
     M.client, sources.journal = report.must(purser.new(requested)), requested.journal
+    if math.abs(offset_ms) > 100 then M.client:sync_clock() end -- a run would wait anew when its clock is corrected
     drop_stand_in()
     return M.client, sources.journal
   end

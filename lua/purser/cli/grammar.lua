@@ -228,20 +228,18 @@ local function file_option(command)
   return found
 end
 
--- Returns what is wrong where one file stands for two things: what one of them writes the other would lose.
+-- Returns what is wrong where a file stands for two things: what one of them writes the other would lose.
 local function named_twice(command, options)
   local seen, problem = {}, nil
-  local function look(name, target)
-    local path = options[target]
+  for _, argument in ipairs(command.arguments or {}) do
+    local path = options[target_of(argument)]
+    if type(path) == "string" then seen[path] = "<" .. argument[1] .. ">" end
+  end
+  M.each_option(command, function(option)
+    local name, path = M.name_of(option), M.takes(option) == "<file>" and options[target_of(option)]
     if type(path) ~= "string" or path == "-" then return end
     problem = problem or seen[path] and ("%s and %s name one file, %s"):format(seen[path], name, path)
     seen[path] = name
-  end
-  for _, argument in ipairs(command.arguments or {}) do
-    if not argument.choices then look("<" .. argument[1] .. ">", target_of(argument)) end
-  end
-  M.each_option(command, function(option)
-    if M.takes(option) == "<file>" then look(M.name_of(option), target_of(option)) end
   end)
   return problem
 end
