@@ -252,7 +252,7 @@ local function make(requested, options, safe)
 end
 
 local function transport_of(requested, options, service)
-  local transport, problem = requested.transport, nil
+  local transport, problem = requested.transport
   if requested.concurrent then
     transport, problem = purser.transport.multi {
       base_url = service.base_url or purser.profiles[service.profile or "default"].base_url, proxy = options.proxy,
@@ -335,8 +335,8 @@ function M.try(options, overrides)
   return client, sources
 end
 
---- Returns the client that the options ask for. Ends the command where they make none; init.lua closes the client.
----@param overrides table|nil further options of purser.new; `concurrent`: a transport that sends many at once; `policy =
+--- Returns the client that the options ask for, which init.lua closes. Ends the command where they make none.
+---@param overrides table|nil  options of purser.new; `concurrent`: a transport that sends many at once; `policy =
 --- false`: of a read; `is_draft`: no journal is made before sources.begin(), which returns client and journal
 ---@return table sources  { url, service, keys, base_url, profile, begin }
 function M.open(options, overrides) return report.must(M.try(options, overrides)) end

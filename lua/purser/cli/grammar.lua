@@ -86,7 +86,7 @@ local function names_of(command)
   return names
 end
 
---- Returns the command that the words name, the number of its words, and their names; or nil, and the table of commands.
+--- Returns the command that the words name, the number of its words, and their names; or nil, and the commands' table.
 --- A word that looks like a file is an argument of the `default` command.
 function M.leaf(root, words)
   local command, names, at = root, { "purser" }, 0

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Cells as an aligned table; on a narrow terminal the last column wraps, or records are lists of fields. Ids stay whole.
+-- Cells as an aligned table; on a narrow terminal the last column wraps, or records are lists of fields.
 
 local core = require "purser.core"
 local terminal = require "purser.cli.terminal"

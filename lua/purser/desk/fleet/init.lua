@@ -1,25 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- Fleets: sub-accounts with their keys, declared; what is missing is planned, made, and can be gone on with.
---
---     local fleet = assert(purser.fleet.new {
---       client = client, group = "sub_account",                 -- or "broker"
---       vault = { store = function(secret) ... end, holds = function(api_key) ... end },
---       accounts = {
---         { name = "traders01", note = "first desk", keys = {
---           { note = "trading", permissions = { "SPOT_DEAL_READ", "SPOT_DEAL_WRITE" }, ip = { "203.0.113.7" } } } },
---       },
---     })
---     print(assert(fleet:plan()))
---     assert(fleet:apply())
+--- Fleets: sub-accounts with their keys, declared; what is missing is planned and made; see docs/desk/fleets.md.
 --
 -- The vault gets each secret at once: { account, note, apiKey, secretKey, permissions, ip }. It returns when the secret
--- is safe, and raises (or returns false) when it is not: the key is then deleted. `holds` says whether it has the
--- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
--- keeps a secret.
+-- is safe, and raises (or returns false) otherwise: the key is then deleted. `holds` says whether the vault has the
+-- secret of a key. Nothing here prints or keeps a secret.
 --
--- The files in reading order: spec (the declaration), diff (what is there against what is declared), plan, steps (what
--- apply does), rotation (keys that are replaced in time), transfers (sweep and distribute), vault (secrets in a file).
--- `purser fleet` and purser.fleet are the callers.
+-- The files in reading order: spec (the declaration), diff (the service against the declaration), plan, steps (what
+-- apply does), rotation, transfers (sweep and distribute), vault (secrets in a file).
 
 local errors = require "purser.client.call.errors"
 local plans = require "purser.desk.fleet.plan"
@@ -64,9 +51,8 @@ function Fleet:__tostring()
   return ("purser.fleet (%d accounts)"):format(#self.accounts)
 end
 
---- Reads what is due, and changes nothing. Without a task: the steps that make the fleet as declared, `orphans` (keys
---- whose secret was lost; only where the vault knows) and `unmanaged` (keys that are not declared: they stay). "rotate"
---- and "retire" plan what those methods do. tostring() names each account and key.
+--- Reads what is due, and changes nothing: the steps that make the fleet as declared, or those of rotate or retire.
+--- tostring() names each account and key.
 ---@param task "rotate"|"retire"|nil
 ---@param given table|nil  the options of that method
 ---@return purser.FleetPlan|nil plan, purser.Error|nil err

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The plan of a fleet: the steps that are due by the service's lists. The functions take a purser.Fleet.
+-- The plan of a fleet: the steps that are due by the service's lists.
 
 local diff = require "purser.desk.fleet.diff"
 local errors = require "purser.client.call.errors"
@@ -36,7 +36,6 @@ local step_words = {
   delete_key = "delete the key",
 }
 
--- Returns a step as a line: the account, and each key by its note and API key.
 local function line_of(step)
   local key, old = step.what:find "_key$" and (' "%s"'):format(step.note) or "", step.beside
   local why = step.why and (" (%s)"):format(step.why) or step.repeats and " (again does no harm)" or ""
@@ -56,14 +55,13 @@ function Plan:__tostring()
   return table.concat(lines, "\n")
 end
 
---- Returns an empty plan of a task.
 ---@return purser.FleetPlan
 function M.new(task, given)
   return setmetatable({ steps = {}, orphans = {}, unmanaged = {}, warnings = {}, changes = 0, task = task,
     given = given }, Plan)
 end
 
---- Reads the plan that makes a fleet as declared. Returns it; or nil and an error.
+--- Returns the plan that makes a fleet as declared; or nil and an error.
 function M.read(self)
   local found, err = find_accounts(self)
   if not found then return nil, err end
@@ -80,7 +78,7 @@ function M.read(self)
   return plan
 end
 
--- Sleeps until a new reading shows whatever existed at the reading of a plan: lists lack new records for a while.
+-- Sleeps until lists show whatever existed when a plan was read.
 local function wait_until_visible(self, plan)
   local delay = self.client:settings().visibility_delay_ms
   local left = plan.read_at + delay - self.client:now()
@@ -94,36 +92,28 @@ local function creates(plan)
   return false
 end
 
--- Returns the lines of steps as a set, each with what was known of the key.
-local function set_of(steps)
-  local set = {}
-  for _, step in ipairs(steps) do set[line_of(step) .. (step.seen or "")] = true end
-  return set
-end
-
--- Returns the steps of a list that a set has, or lacks; each of the latter as a line.
-local function split(steps, set)
-  local common, lines = {}, {}
+-- Returns the steps of a list that another has, too, and adds the others to `since`.
+local function split(steps, others, since, why)
+  local common, set = {}, {}
+  for _, step in ipairs(others) do set[line_of(step) .. (step.seen or "")] = true end
   for _, step in ipairs(steps) do
-    if set[line_of(step) .. (step.seen or "")] then common[#common + 1] = step
-    else lines[#lines + 1] = line_of(step) end
+    local line = line_of(step)
+    if set[line .. (step.seen or "")] then common[#common + 1] = step
+    else since[#since + 1] = why .. ", so not done: " .. line end
   end
-  return common, lines
+  return common
 end
 
---- Reads again before anything is created, or where a person saw the plan. Returns the steps to do, and those that
---- differ from what was shown, as texts: a rotation leaves them out. Nil and an error where a declaration's differ.
----@param plan purser.FleetPlan
----@param is_shown boolean
+--- Reads again before anything is created, or where a person saw the plan. Returns the steps to do, and texts of those
+--- that differ from what was shown: a rotation leaves them out, a declaration has an error then.
 function M.steps_now(self, plan, is_shown)
   if creates(plan) then wait_until_visible(self, plan) elseif not is_shown then return plan.steps, {} end
   local now, err = self:plan(plan.task, plan.given)
   if not now then return nil, err end
   if not is_shown then return now.steps, {} end
-  local steps, since = split(now.steps, set_of(plan.steps))
-  local _, gone = split(plan.steps, set_of(now.steps))
-  for i, line in ipairs(since) do since[i] = "not shown, so not done: " .. line end
-  for _, line in ipairs(gone) do since[#since + 1] = "changed since it was shown, so not done: " .. line end
+  local since = {}
+  local steps = split(now.steps, plan.steps, since, "not shown")
+  split(plan.steps, now.steps, since, "changed since it was shown")
   if plan.task or not since[1] then return steps, since end
   return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "fleet", hint = "plan it again",
     message = "other steps are due than were shown; nothing was done" }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Keys of a fleet that are replaced in time: a second key next to each, and the old one goes later.
+-- Rotation of keys: a second key next to each, and the old key goes later.
 
 local diff = require "purser.desk.fleet.diff"
 local errors = require "purser.client.call.errors"
@@ -11,7 +11,7 @@ local M = {}
 local rules = { rotate = { account = "string", note = "string", max_age_ms = { 0 }, ends_within_ms = { 0 } },
   retire = { account = "string", note = "string", overlap_ms = { 0 } } }
 
--- Checks options. The account that is named must be one of the fleet: "nothing to do" would look like done.
+-- Returns an error of the options; "nothing to do" for an unknown account would look like done.
 local function check_choice(self, given, known)
   local err, found = errors.option(option_schema.check(given, known, "option")), not given.account
   for _, account in ipairs(self.accounts) do found = found or account.name == given.account end
@@ -40,8 +40,7 @@ end
 
 local DAY_MS, FOR_EVER = 86400000, -999
 
--- For how long the service has it on record that a key is valid, in ms; nil where it does not say, and nil and an error
--- where that cannot be known now.
+-- Returns how long a key is valid by the service's record, in ms; nil without a record; nil and an error where unknown.
 local function time_left(self, key)
   if not self.client.profile.live_operations then return nil end
   local record, err = self.client:call("live.api_key", { accessKey = key.apiKey })
@@ -51,9 +50,8 @@ local function time_left(self, key)
   return days == FOR_EVER and math.huge or days * DAY_MS
 end
 
--- Tells whether a key has to be replaced: it is older than `max_age_ms`, or ends soon. Where the service does not
--- say when it ends, a key without an IP list ends after the profile's `key_days`. Nil and an error when that cannot be
--- read.
+-- Tells whether a key is too old or ends soon; nil and an error where that is unknown. Without a service's record a
+-- key without an IP list ends after the profile's `key_days`.
 local function is_due(self, key, given)
   local age = self.client:now() - (key.createTime or 0)
   if not given.ends_within_ms then return age >= (given.max_age_ms or 0) end
@@ -64,7 +62,7 @@ local function is_due(self, key, given)
   return (key.ip or "") == "" and age >= self.client.profile.key_days * DAY_MS - given.ends_within_ms
 end
 
--- Returns what is known of a key: a key that differs later was not the one that a person saw.
+-- Returns what a person saw of a key.
 local function seen_of(key)
   return table.concat({ key.permissions or "", key.ip or "", tostring(key.createTime) }, "|")
 end

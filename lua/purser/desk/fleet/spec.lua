@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Checks the declaration of a fleet, whole before anything is asked of the service: every problem at once.
+-- Checks the declaration of a fleet: every problem at once.
 
 local option_schema = require "purser.client.util.option_schema"
 
@@ -41,7 +41,6 @@ local fleet_rules = { client = "table", group = "string", vault = "function or t
 local account_rules = { name = "string", note = "string", keys = "table", futures = "boolean" }
 local key_rules = { note = "string", permissions = "table", ip = "table" }
 
--- One problem of several: they are one error, so each has its hint in its text.
 local function sentence(message, hint)
   return hint and message .. " (" .. hint .. ")" or message
 end
@@ -52,7 +51,7 @@ local function check_words(where, given, rules, problems)
   end
 end
 
--- Checks a value as the operation's parameter `name`, which the declaration calls `label`.
+-- Checks a value as the operation's parameter `name`; the declaration calls it `label`.
 local function check_value(client, where, operation, name, value, problems, label)
   local fits, message, hint = client:check_value(operation, name, value)
   if not fits then problems[#problems + 1] = sentence(("%s: %s %s"):format(where, label or name, message), hint) end
@@ -81,7 +80,7 @@ local function check_keys(client, group, account, where, problems)
   end
 end
 
--- Returns the problems; of those with the same words in many accounts the first, and how many there are.
+-- Returns the problems; equal ones of many accounts as one.
 local function grouped(problems)
   local list, by_words = {}, {}
   for _, text in ipairs(problems) do
@@ -98,25 +97,20 @@ local function grouped(problems)
   return list
 end
 
---- Checks a declaration. Returns a list of problems, which is empty when there are none.
----@param given table
----@return string[]
+--- Returns the problems of a declaration.
 function M.check(given)
   local problems = {}
   if type(given) ~= "table" then return { "a fleet is declared by a table" } end
   check_words("fleet option", given, fleet_rules, problems)
-  local group = given.group or "sub_account"
+  local group, client, vault = given.group or "sub_account", given.client, given.vault
   if group ~= "sub_account" and group ~= "broker" then
     problems[#problems + 1] = ('fleet: group is %s; it must be "sub_account" or "broker"'):format(
       type(group) == "string" and ('"%s"'):format(group) or "a " .. type(group))
     return problems
-  end
-  local client = given.client
-  if getmetatable(client) ~= "purser.client" then
+  elseif getmetatable(client) ~= "purser.client" then
     problems[#problems + 1] = "fleet: client is missing, or is not one that purser.new made"
     return problems
   end
-  local vault = given.vault
   if type(vault) ~= "function" and not (type(vault) == "table" and type(vault.store) == "function") then
     problems[#problems + 1] = "fleet: vault is missing: a function that keeps a secret, or { store =, holds = }"
   end

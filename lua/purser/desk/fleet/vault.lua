@@ -1,11 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Keys in files that only this user can read (mode 0600): the vault of a fleet, with a line a key, and the keys of one
---- account, as `purser login` keeps them. What is read has its secrets as purser.Secret: no Lua string holds them.
---
---     local vault = assert(purser.vault.open "desk.vault")
---     local fleet = assert(purser.fleet.new { client = client, vault = vault, accounts = accounts })
---     local bot = assert(purser.new(assert(vault:keys(api_key))))
---     local main = assert(purser.new(assert(purser.vault.read_keys "main.keys")))
+--- Keys in files of mode 0600: the vault of a fleet, with a line a key, and the keys of one account, as `purser login`
+--- keeps them. Secrets are read as purser.Secret: no Lua string holds them.
 
 local views = require "purser.client.util.views"
 local core = require "purser.core"
@@ -45,14 +40,13 @@ local MAX_BYTES = 64 * 1024 * 1024 -- some 300,000 keys
 local VaultFile = { __name = "purser.fleet.vault" }
 VaultFile.__index = VaultFile
 
--- Returns what stands between tabs.
 local function cells_of(line)
   local cells = {}
   for cell in (line .. "\t"):gmatch "([^\t]*)\t" do cells[#cells + 1] = cell ~= "" and cell or false end
   return cells
 end
 
--- The keys of a file without their secrets, in its order, and by API key; nil, a message, and whether there is no file.
+-- Returns the keys of a file without secrets, in order and by API key; nil, a message, and whether there is no file.
 local function read(path)
   local text, message, is_missing = core.read_vault(path, MAX_BYTES)
   if not text then return nil, message, is_missing end
@@ -65,9 +59,7 @@ local function read(path)
   return list, held
 end
 
-local function closed() error("purser.vault: the vault is closed", 0) end
-
--- Writes a line, which is on the disk afterwards; raises where that fails. No message has the secret.
+-- Writes a line to the disk, or raises. No message has the secret.
 local function write(self, secret)
   if type(secret) ~= "table" then error("purser.vault: store takes a table of a key; give apiKey and secretKey", 0) end
   local fields = { secret.apiKey, secret.secretKey, secret.account or "", secret.note or "", self.base_url or "" }
@@ -84,7 +76,7 @@ local function write(self, secret)
   self.held[fields[1]] = true
 end
 
--- Opens the file to add to it; a line that was cut off is ended first.
+-- Opens the file to add to; a line that was cut off is ended first.
 local function open_file(path)
   if not core.file_mode(path) then
     local made, reason = core.create_private(path)
@@ -103,36 +95,30 @@ local function open_file(path)
   return file
 end
 
-local function size_of(path)
-  local file = assert(io.open(path, "rb"))
-  local size = file:seek "end"
-  file:close()
-  return size
-end
-
 --- Opens the vault of a fleet; a file that is missing is made with mode 0600. A file that others can use is rejected.
 ---@param path string
 ---@param options purser.VaultOptions|nil
 ---@return purser.VaultFile|nil vault, string|nil message
 function M.open(path, options)
-  local message = type(path) ~= "string" and ("the path is a %s; give a text"):format(type(path))
-    or option_schema.text(options or {}, { base_url = "string", read_only = "boolean" }, "option")
-  if message then return nil, "purser.fleet.vault.open: " .. message end
   options = options or {}
+  local message = type(path) ~= "string" and ("the path is a %s; give a text"):format(type(path))
+    or option_schema.text(options, { base_url = "string", read_only = "boolean" }, "option")
+  if message then return nil, "purser.fleet.vault.open: " .. message end
   local list, held, is_missing = read(path)
   if not list and not is_missing then return nil, held end
-  if list and not list[1] and size_of(path) > 0 then -- every key would count as lost
+  local found = list and not list[1] and assert(io.open(path, "rb"))
+  local size = found and found:seek "end"
+  if found then found:close() end
+  if size and size > 0 then -- the file of other things: every key would count as lost
     return nil, path .. " holds no key; name the file of secrets, or an empty one"
   end
-  local file
+  local self = setmetatable({ path = path, base_url = options.base_url, held = list and held or {} }, VaultFile)
   if not options.read_only then
-    file, message = open_file(path)
-    if not file then return nil, message end
+    self.file, message = open_file(path)
+    if not self.file then return nil, message end
   end
-  local self = setmetatable({ path = path, file = file, base_url = options.base_url, held = list and held or {} },
-    VaultFile)
   function self.store(secret)
-    if self.is_closed then closed() end
+    if self.is_closed then error("purser.vault: the vault is closed", 0) end
     if not self.file then error("purser.vault: the vault is read_only; open it without that option", 0) end
     write(self, secret)
   end

@@ -1,7 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The balances of all sub-accounts, one after the other: B2, and B8 for each account.
---
---     for balance in client.sub_account:each_balance() do print(balance.subAccount, balance.asset, balance.free) end
+--- The balances of all sub-accounts: B2, and B8 for each account.
 
 local errors = require "purser.client.call.errors"
 
@@ -22,8 +20,7 @@ local M = {}
 
 local LIST = "sub_account.list_sub_accounts"
 
--- Reads the next account, then its balances (B8). Returns true; nil at the end; or nil and an error. A repetition
--- continues where it failed.
+-- Reads the next account and its balances. Returns true; nil at the end; or nil and an error.
 local function read_account(self)
   if not self.account then
     local account, err = self.accounts:next()

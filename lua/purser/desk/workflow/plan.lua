@@ -1,9 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Plans: what a call would do, and every problem with it, before it is made.
---
---     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc20", address = a, amount = "20" })
---     print(plan)
---     if plan.ok then local result, err = plan:execute() end
+--- Plans of withdrawals and deposit addresses: the effect of a call, and each problem, before the call.
 
 local views = require "purser.client.util.views"
 local networks = require "purser.client.operations.network"
@@ -66,7 +62,6 @@ local function reject(plan, message)
     message = message }
 end
 
--- The options of the call, with the plan's own further parameters.
 local function with_extra(plan, opts)
   if not plan.extra_params then return opts end
   local all, extra = {}, {}
@@ -77,9 +72,8 @@ local function with_extra(plan, opts)
   return all
 end
 
---- Does it. A plan is executed once: again only when the service rejected it or nothing was sent. A plan with
---- problems, or one that is older than its `max_age_ms`, is rejected, unless the call was made before with its key or
---- id: then its result is returned.
+--- Makes the call once; again only where the service rejected it or nothing was sent. A plan with problems, or older
+--- than its `max_age_ms`, is refused. A call that was made before with its key or id returns its result.
 ---@param opts purser.CallOptions|nil
 ---@return any result, purser.Error|nil err
 function Plan:execute(opts)
@@ -132,7 +126,6 @@ local function warn(plan, ...) add(plan.warnings, ...) end
 
 local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
 
--- Finds the coin and its network, or notes why not.
 local function find_network(plan, all, given)
   if type(given.coin) ~= "string" or given.coin == "" then
     return problem(plan, "the coin is missing; give coin = \"USDT\" or another")
@@ -145,8 +138,7 @@ local function find_network(plan, all, given)
   line(plan, "network", "%s (%s)", network.netWork or "?", network.network or "?")
 end
 
--- Begins a plan: its network is found, or what is wrong is noted. Misspelt names end the planning: what was meant is
--- not known. `title()` names the plan, once its parameters are known to be such. Returns it; or nil and an error.
+-- Begins a plan with its network, or a problem. Misspelt parameters are an error.
 local function begin(client, operation, given, known, title)
   local message, name, hint = option_schema.check(given, known, "parameter")
   if message then return nil, errors.argument(name, message, hint) end
@@ -158,8 +150,6 @@ local function begin(client, operation, given, known, title)
   find_network(plan, all, given)
   return plan
 end
-
-------------------------------------------------------------------------------------------------------- withdrawals
 
 local function limit(plan, network, member)
   local text = network[member]
@@ -236,7 +226,7 @@ local function check_destination(plan, client, network, given)
   end
 end
 
--- Looks the address up among those that were saved. Returns an error when they cannot be read.
+-- Looks the address up among the saved ones. Returns nil, or an error.
 local function require_saved_address(plan, client, network, given)
   local walk = client:each("wallet.withdrawal_addresses", { coin = plan.coin })
   while true do
@@ -254,7 +244,7 @@ local function require_saved_address(plan, client, network, given)
   problem(plan, "the address is not among the saved addresses of %s on this network", plan.coin)
 end
 
--- Compares the sum with the balance, where the profile has an operation that shows it.
+-- Compares the sum with the balance, where the profile shows one.
 local function check_balance(plan, client)
   if not client.profile.live_operations or not plan.total then return end
   local account, err = client:call "live.account"
@@ -282,7 +272,7 @@ local withdraw_rules = {
   funds_password = "any",
 }
 
--- The operations that withdraw, with the parameter by which each names the network, and whether it is the short id.
+-- The withdrawals, with the parameter of the network.
 local withdrawals = {
   ["wallet.withdraw"] = { "netWork", is_short = true }, ["wallet.withdraw_legacy"] = { "network" },
   ["broker.withdraw"] = { "network" },
@@ -302,8 +292,7 @@ local function take_amount(plan, given)
   end
 end
 
--- Checks what a withdrawal names against its network. Returns the amount; or nil and an error when something could not
--- be read.
+-- Checks a withdrawal against its network. Returns the amount; or nil and an error of a read.
 local function check_withdrawal(plan, client, network, given, with_balance)
   if network and given.network and given.netWork and networks.find(plan.coin_record, given.netWork) ~= network then
     problem(plan, "network and netWork name two networks; give one")
@@ -324,12 +313,11 @@ local function check_withdrawal(plan, client, network, given, with_balance)
   return amount, err
 end
 
--- Parameters that are not sent under their names: the network is named as the operation does, and includeFee is an
--- extra parameter.
+-- Parameters that are not sent under these names.
 local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
   unchecked_address = true, max_age_ms = true }
 
--- Returns what is sent: the parameters of the operation, with the names that the service has for coin and network.
+-- Returns the parameters of the operation, with the service's names of coin and network.
 local function withdraw_params(plan, given, network, amount)
   local form, params = withdrawals[plan.operation], {}
   for name, value in pairs(given) do
@@ -340,8 +328,8 @@ local function withdraw_params(plan, given, network, amount)
   return params
 end
 
---- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Returns a plan, with its problems; nil and
---- an error only when none could be made.
+--- Plans a withdrawal: wallet.withdraw (C2), or the named operation. Returns a plan, with its problems; or nil and an
+--- error.
 ---@param client purser.Client
 ---@param given purser.WithdrawPlanParams
 ---@param operation string|nil  "wallet.withdraw" unless given
@@ -365,10 +353,7 @@ function M.withdraw(client, given, operation, without_balance)
   return plan
 end
 
-------------------------------------------------------------------------------------------------- deposit addresses
-
---- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
---- returned by execute() and none is made, unless `another` is wanted.
+--- Plans wallet.create_deposit_address (C6). execute() returns an existing address, unless `another` is wanted.
 ---@param client purser.Client
 ---@param given purser.AddressPlanParams
 ---@return purser.Plan|nil plan, purser.Error|nil err

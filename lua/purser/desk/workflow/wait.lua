@@ -1,13 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Waiting for what the service does in its own time: a withdrawal, a transfer, anything that can be read.
---- Deposits are credited by purser.receive.
+--- Waits for a withdrawal, a transfer, or anything that can be read. Deposits are credited by purser.receive.
 --
---     local withdrawal, err = client.wallet:wait_withdrawal(id, { deadline_ms = 30 * 60000 })
---
--- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
--- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
--- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
--- failure ends it.
+-- A wait reads less and less often. It ends with the record at its goal; with an error where the goal can no longer be
+-- reached (outcome "rejected") or the time is over (outcome "unknown"): `details.record` is the last record. A read is
+-- repeated after a retryable error alone.
 
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
@@ -58,8 +54,7 @@ local function failure(outcome, message, record, retryable)
     details = { record = record }, retryable = retryable }
 end
 
--- Checks the options and splits the times off. Returns both; or nil and an argument error.
----@param own table|nil  the rules of what only this wait has
+-- Returns the times and the other options; or nil and an argument error.
 local function take_times(options, own)
   options = options or {}
   local rules, times, rest = { progress = "function" }, {}, {}
@@ -71,9 +66,7 @@ local function take_times(options, own)
   return times, rest
 end
 
--- Reads until `judge` says "done" or "failed". `read` returns a value, or nil when there is none yet, or
--- nil and an error; `judge(value)` returns its verdict and words. `progress` is called after each
--- read that ends nothing.
+-- Reads until judge(value) says "done" or "failed". `progress` is called after each read that ends nothing.
 local function wait(client, times, what, read, judge, progress)
   local deadline, pause = nil, times.first_ms
   local value, words, last_err
@@ -102,7 +95,7 @@ local function wait(client, times, what, read, judge, progress)
     last_err and "; the last read failed: " .. tostring(last_err.message) or ""), value, true)
 end
 
---- Waits until what `read` returns is as `judge` requests: the general wait.
+--- Waits until `judge` accepts what `read` returns.
 ---@param client purser.Client
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
@@ -116,8 +109,6 @@ function M.wait_for(client, options)
   end
   return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge, rest.progress)
 end
-
-------------------------------------------------------------------------------------------------------- withdrawals
 
 -- goal -> state -> verdict; what is not named is waited through.
 local withdrawal_goals = {
@@ -136,9 +127,8 @@ local function judge_state(verdicts, kind)
   end
 end
 
--- Finds the one record of a history that matches. It is looked for from `since` on; once it was found, in its
--- millisecond. Where an id can be used again after an attempt failed, a record that `has_failed` counts only where no
--- other matches.
+-- Returns a function that finds the matching record of a history from `since` on, and later in its millisecond. An id
+-- may be used again after a failure: a record that `has_failed` counts where no other matches.
 local function finder(client, operation, time_of, since, params, matches, has_failed)
   local at
   return function()
@@ -183,8 +173,6 @@ function M.withdrawal(client, id, options)
   local judge = judge_state(withdrawal_goals[rest.goal or "success"], "withdrawal")
   return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
 end
-
---------------------------------------------------------------------------------------------------------- transfers
 
 local transfer_verdicts = { SUCCESS = "done", FAILED = "failed" }
 
@@ -236,15 +224,14 @@ local function family_transfer(group)
   end
 end
 
---- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters it was made with
---- (asset and amount may be among them).
+--- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters of the transfer.
 ---@param client purser.Client
 ---@param transfer purser.TransferSought
 ---@param options purser.WaitTimes|nil
 ---@return purser.record.sub_account_transfer|nil transfer, purser.Error|nil err
 M.broker_transfer = family_transfer "broker"
 
---- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters it was made with.
+--- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters of the transfer.
 ---@param client purser.Client
 ---@param transfer purser.TransferSought
 ---@param options purser.WaitTimes|nil
