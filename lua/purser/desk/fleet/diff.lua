@@ -35,10 +35,8 @@ local function sort_keys(list)
   for i, key in ipairs(list) do place[key] = i end
   table.sort(list, function(a, b)
     local x, y = a.createTime or 0, b.createTime or 0
-    if x ~= y then return x > y end
-    return place[a] > place[b]
+    return x > y or x == y and place[a] > place[b]
   end)
-  return list
 end
 
 --- Returns the keys of an account as `live` (by declared note), `orphans` and `others`; nil and an error where the

@@ -23,6 +23,7 @@ local function check(given, rules, needed, hint)
 end
 
 local function add(list, fleet, name, direction, account, asset, amount)
+  if amount:sign() <= 0 then return end
   list[#list + 1] = { key = ("%s-%s-%s"):format(name, account, asset:upper()), operation = fleet.group .. ".transfer",
     params = { [direction] = account, fromAccountType = "SPOT", toAccountType = "SPOT", asset = asset,
       amount = tostring(amount) } }
@@ -74,8 +75,7 @@ function M.sweep(fleet, options)
             plain_text.clean(("%s of %s is %s"):format(balance.asset, name, tostring(balance.free)))),
             "leave it out of `assets`")
         end
-        local rest = free - kept(balance.asset)
-        if rest:sign() > 0 then add(list, fleet, options.name, "fromAccount", name, balance.asset, rest) end
+        add(list, fleet, options.name, "fromAccount", name, balance.asset, free - kept(balance.asset))
       end
     end
   end
@@ -97,7 +97,7 @@ function M.distribute(fleet, options)
     if text == nil then option, text = "each", options.each end
     local amount, err = amount_of(option, text == nil and "0" or text)
     if not amount then return nil, err end
-    if amount:sign() > 0 then add(list, fleet, options.name, "toAccount", name, options.asset, amount) end
+    add(list, fleet, options.name, "toAccount", name, options.asset, amount)
   end
   for name in pairs(options.amounts or {}) do
     if not known[name] then

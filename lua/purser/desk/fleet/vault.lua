@@ -30,9 +30,8 @@ local MAX_BYTES = 64 * 1024 * 1024 -- some 300,000 keys
 ---@field base_url string|nil
 ---@field profile string|nil
 
---- The vault of a fleet in a file, as the option `vault` of purser.fleet.new. Each line is an API key, its secret, the
---- account, the note and the address of the service, with tabs between them. A line that was cut off while it was
---- written counts for nothing.
+--- The vault of a fleet in a file: a line an API key, with secret, account, note and address of the service between
+--- tabs. A line that was cut off counts for nothing.
 ---@class purser.VaultFile: purser.Vault
 ---@field path string
 ---@field store fun(secret: purser.FleetSecret): boolean|nil  writes a key; when it returns, the key is on the disk
@@ -132,9 +131,7 @@ function VaultFile:__tostring() return ("purser.vault (%s)"):format(plain_text.c
 ---@return purser.VaultKey[]|nil keys, string|nil message
 function VaultFile:list()
   local list, message, is_missing = read(self.path)
-  if list then return list end
-  if is_missing and not self.file then return {} end
-  return nil, message
+  return list or is_missing and not self.file and {} or nil, message
 end
 
 --- One key with its secret, as options of purser.new.
@@ -158,9 +155,8 @@ function VaultFile:close()
   self.file, self.is_closed = nil, true
 end
 
---- The keys of one account from a file as `purser login` writes it, with its lines `api_key = ...`, `secret_key = ...`,
---- `base_url = ...` and `profile = ...`: options of purser.new. A file that others can use is rejected, and so is one
---- without a key or a secret.
+--- Reads the keys of one account, as `purser login` writes them, as options of purser.new. A file that others can use is
+--- refused.
 ---@param path string
 ---@return purser.Options|nil keys, string|nil message  which quotes no secret
 function M.read_keys(path)
@@ -172,8 +168,7 @@ function M.read_keys(path)
   return { api_key = keys.api_key, secret_key = keys.secret, base_url = keys.base_url, profile = keys.profile }
 end
 
---- Writes the keys of one account to a new file of mode 0600, which is on the disk afterwards. A file that is there is
---- an error, unless `replace = true`: then it is replaced in one step. The secret has to be a text.
+--- Writes the keys of one account to a new file of mode 0600; `replace = true` replaces a file in one step.
 ---@param path string
 ---@param keys purser.AccountKeyTexts
 ---@param options? { replace?: boolean }

@@ -58,8 +58,8 @@ local function add(report, answer)
 end
 
 --- Converts every convertible small balance (C12, C13): `only` and `except` are lists of coins. A batch that fails is
---- the last: the `details` of its error have the `report` so far and the batch's `assets`. With outcome "unknown" look in
---- conversion_history before you convert those again.
+--- the last: the `details` of its error have the `report` so far and the batch's `assets`. With outcome "unknown" look
+--- in conversion_history before you convert those again.
 ---@param client purser.Client
 ---@param params { only: string[]|nil, except: string[]|nil }|nil
 ---@param opts purser.CallOptions|nil

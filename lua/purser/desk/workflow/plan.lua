@@ -57,17 +57,18 @@ local MAX_AGE_MS = 300000
 local Plan = { __name = "purser.plan" }
 Plan.__index = Plan
 
-local function reject(plan, message)
-  return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "plan", operation = plan.operation,
-    message = message }
+local function failure(plan, outcome, message, details)
+  return errors.new { kind = "workflow", outcome = outcome, phase = "plan", operation = plan.operation,
+    message = message, details = details }
 end
 
 local function with_extra(plan, opts)
   if not plan.extra_params then return opts end
   local all, extra = {}, {}
   for name, value in pairs(opts or {}) do all[name] = value end
-  for name, value in pairs(all.extra_params or {}) do extra[name] = value end
-  for name, value in pairs(plan.extra_params) do extra[name] = value end
+  for _, params in ipairs { all.extra_params or {}, plan.extra_params } do
+    for name, value in pairs(params) do extra[name] = value end
+  end
   all.extra_params = extra
   return all
 end
@@ -79,23 +80,19 @@ end
 function Plan:execute(opts)
   local made, unknown = self.client:recall(self.operation, self.params, with_extra(self, opts))
   if made or unknown then return made, unknown end
-  if not self.ok then return reject(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
-  if self.state == "done" then return reject(self, "the plan was executed already") end
-  if self.state == "unknown" then
-    return reject(self, "the plan was executed with an unknown outcome; reconcile that first")
-  end
   local age = self.client:now() - self.made_at
-  if age > self.max_age_ms then
-    return reject(self, ("the plan is %d s old; plan again"):format(math.floor(age / 1000)))
-  end
+  local why_not = not self.ok and "the plan has problems: " .. table.concat(self.problems, "; ")
+    or self.state == "done" and "the plan was executed already"
+    or self.state == "unknown" and "the plan was executed with an unknown outcome; reconcile that first"
+    or age > self.max_age_ms and ("the plan is %d s old; plan again"):format(math.floor(age / 1000))
+  if why_not then return nil, failure(self, "not_sent", why_not) end
   if self.existing then return self.existing end
   self.state = "unknown" -- until an answer says otherwise
   local result, err = self.client:call(self.operation, self.params, with_extra(self, opts))
   local why = result and self.operation == "wallet.create_deposit_address"
     and networks.answer_problem(self.params, result, self.coin_record)
   if why then
-    return nil, errors.new { kind = "workflow", outcome = "unknown", phase = "plan", operation = self.operation,
-      message = "the answer is not the answer to what was asked: " .. why, details = { result = result } }
+    return nil, failure(self, "unknown", "the answer is not the answer to what was asked: " .. why, { result = result })
   end
   if result then
     self.state, self.result = "done", result
@@ -178,21 +175,19 @@ local function check_amount(plan, network, amount, given)
         tostring(rounded))
     end
   end
-  if fee and given.includeFee then
-    plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount), tostring(amount - fee)
-    line(plan, "fee", "%s %s, asked for inside the amount; %s arrives", plan.fee, network.coin or plan.coin,
-      plan.arrives)
-    if amount:compare(fee) <= 0 then problem(plan, "the amount does not cover the fee of %s", plan.fee) end
-  elseif fee then
-    plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount + fee), tostring(amount)
-    line(plan, "fee", "%s %s, assumed to come on top; with the amount %s", plan.fee, network.coin or plan.coin,
-      plan.total)
-    plan.arrives_at_least = tostring(amount - fee)
-    line(plan, "arrives", "%s %s; %s if the service takes the fee out of the amount, which it does not document",
-      tostring(amount), network.coin or plan.coin, plan.arrives_at_least)
-    if amount:compare(fee) <= 0 then warn(plan, "the fee of %s is not less than the amount", plan.fee) end
+  if not fee then return warn(plan, "the fee is not known") end
+  local coin, covers, rest = network.coin or plan.coin, amount:compare(fee) > 0, tostring(amount - fee)
+  plan.fee = tostring(fee)
+  if given.includeFee then
+    plan.total, plan.arrives = tostring(amount), rest
+    line(plan, "fee", "%s %s, asked for inside the amount; %s arrives", plan.fee, coin, rest)
+    if not covers then problem(plan, "the amount does not cover the fee of %s", plan.fee) end
   else
-    warn(plan, "the fee is not known")
+    plan.total, plan.arrives, plan.arrives_at_least = tostring(amount + fee), tostring(amount), rest
+    line(plan, "fee", "%s %s, assumed to come on top; with the amount %s", plan.fee, coin, plan.total)
+    line(plan, "arrives", "%s %s; %s if the service takes the fee out of the amount, which it does not document",
+      plan.arrives, coin, rest)
+    if not covers then warn(plan, "the fee of %s is not less than the amount", plan.fee) end
   end
 end
 

@@ -119,31 +119,28 @@ local withdrawal_goals = {
 }
 local withdrawal_rules = { goal = names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
-local function judge_state(verdicts, kind)
+local function judge_state(verdicts)
   return function(record)
-    local state = record.status
-    local verdict, name = verdicts[state], states.name(kind, state) or "in a state that is not known"
-    return verdict, ("is %s (state %s)"):format(name, tostring(state))
+    local name = states.name("withdrawal", record.status) or "in a state that is not known"
+    return verdicts[record.status], ("is %s (state %s)"):format(name, tostring(record.status))
   end
 end
 
--- Returns a function that finds the matching record of a history from `since` on, and later in its millisecond. An id
--- may be used again after a failure: a record that `has_failed` counts where no other matches.
-local function finder(client, operation, time_of, since, params, matches, has_failed)
+-- Returns a function that finds the withdrawal whose `member` is `value` from `since` on, and later in its millisecond.
+-- A withdrawOrderId may be used again after a failure: a failed record counts where no other matches.
+local function finder(client, member, value, since, coin)
   local at
   return function()
     -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
-    local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
-    for name, value in pairs(params) do query[name] = value end
-    local walk, failed = client:each(operation, query), nil
+    local walk, failed = client:each("wallet.withdrawal_history", { coin = coin, from = at or since, to = at,
+      shows_at_least = at and MAX_SHOWN or nil }), nil
     while true do
       local record, err = walk:next()
-      if err then return nil, err end
-      if not record then return failed end
-      if matches(record) and has_failed and has_failed(record) then
+      if err or not record then return not err and failed or nil, err end
+      if record[member] == value and member ~= "id" and (record.status == 8 or record.status == 9) then
         failed = record
-      elseif matches(record) then
-        at = record[time_of]
+      elseif record[member] == value then
+        at = record.applyTime
         return record
       end
     end
@@ -167,11 +164,9 @@ function M.withdrawal(client, id, options)
     return nil, errors.argument("id", "wait_withdrawal has no withdrawal to wait for",
       "give the id of one, or { withdrawOrderId = ... }")
   end
-  local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
-    { coin = rest.coin }, function(record) return record[member] == value end,
-    member == "withdrawOrderId" and function(record) return record.status == 8 or record.status == 9 end or nil)
-  local judge = judge_state(withdrawal_goals[rest.goal or "success"], "withdrawal")
-  return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
+  return wait(client, times, "withdrawal " .. value, finder(client, member, value,
+    rest.since or client:now() - 7 * DAY, rest.coin), judge_state(withdrawal_goals[rest.goal or "success"]),
+    rest.progress)
 end
 
 local transfer_verdicts = { SUCCESS = "done", FAILED = "failed" }
