@@ -38,7 +38,7 @@ describe("purser receive", function()
     assert.matches("0 succeeded before now: not credited; 0 pending", out)
     code, out, err = receive("address", "alice", "USDT", "--to", db)
     assert.same({ 2, "" }, { code, out })
-    assert.matches("`purser receive address` takes 3 words", err, 1, true)
+    assert.matches("missing argument 'network'", err, 1, true)
     code, out = receive("address", "alice", "USDT", "TRX", "--to", db)
     assert.same({ 0, true }, { code, out:find "^T%w+\n$" == 1 })
     deposit "250"

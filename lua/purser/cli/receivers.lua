@@ -29,7 +29,7 @@ end
 function M.of(options)
   local made, secret = {}, M.secret(options)
   for kind, name in pairs { command = "run", webhook = "webhook" } do
-    for _, pair in ipairs(options[name]) do
+    for _, pair in ipairs(options[name] or {}) do
       if made[pair[1]] then report.bad_input("the receiver %s is given twice", pair[1]) end
       made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit,
         ca_file = options.ca_file }
