@@ -123,6 +123,15 @@ describe("a vault in a file", function()
     assert(purser.vault.open(private "")):close()
   end)
 
+  it("lets its file go when it is closed", function()
+    local vault = assert(purser.vault.open(new_path()))
+    local file = vault.file
+    vault:close()
+    assert.equal("closed file", io.type(file))
+    vault:close()
+    assert.error_matches(function() vault.store(key "mx0A") end, "the vault is closed", 1, true)
+  end)
+
   it("makes no file and stores nothing when it is read_only", function()
     local path = new_path()
     local vault = assert(purser.vault.open(path, { read_only = true }))
