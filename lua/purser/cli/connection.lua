@@ -61,16 +61,6 @@ M.safety = { "Safety",
 
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
-local function add_guard(made, path, options)
-  local rules, message = files.read_rules(path)
-  if not rules then return "--guard " .. message end
-  if not next(rules) then report.say("--guard %s sets no rules: nothing is rejected for it", path) end
-  if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
-  made.guard = made.guard or {}
-  made.guard[#made.guard + 1] = rules
-  made.guard_path = made.guard_path and made.guard_path .. ", " .. path or path
-end
-
 --- Tells whether the journal of --journal is there already. Ends the command where its database cannot be asked.
 function M.has_journal(text)
   local is_there, err = purser.journal.exists(values.journal(text))
@@ -127,12 +117,17 @@ local function drop_stand_in()
 end
 
 local function guard_of(options)
-  local made, guards = {}, { credentials.variable "PURSER_GUARD" }
-  for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
-  for _, path in ipairs(guards) do
-    local message = add_guard(made, path, options)
-    if message then return nil, message end
+  local made, paths = {}, { credentials.variable "PURSER_GUARD" }
+  for _, path in ipairs(options.guard or {}) do paths[#paths + 1] = path end
+  for _, path in ipairs(paths) do
+    local rules, message = files.read_rules(path)
+    if not rules then return nil, "--guard " .. message end
+    if not next(rules) then report.say("--guard %s sets no rules: nothing is rejected for it", path) end
+    if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
+    made.guard = made.guard or {}
+    table.insert(made.guard, rules)
   end
+  made.guard_path = table.concat(paths, ", ")
   return made
 end
 
@@ -162,17 +157,12 @@ local function service_of(options, keys)
       "PURSER_PROFILE")
 end
 
-local function masked(api_key)
-  if #api_key < 12 then return api_key:sub(1, 2) .. "..." end
-  return api_key:sub(1, 5) .. "..." .. api_key:sub(-3)
-end
-
 local function describe(client, service, keys)
-  local request = client:prepare "ping"
-  local sources = { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
+  local request, key = client:prepare "ping", keys.api_key
+  return { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
     keys = keys.source, base_url = service.base_url, profile = service.profile,
-    key = masked(keys.api_key), account = keys.account or "the one that the key belongs to" }
-  return sources
+    key = #key < 12 and key:sub(1, 2) .. "..." or key:sub(1, 5) .. "..." .. key:sub(-3),
+    account = keys.account or "the one that the key belongs to" }
 end
 
 --- Returns the options that name service, keys and journal, as words of a shell, for printed commands.
@@ -286,7 +276,7 @@ end
 local function refusal(err, safe, service, keys)
   local hint = err.option == "allow_insecure" and "use https://" or err.hint
   local cure = hint and "; " .. hint or ""
-  if safe.guard_path and err.option == "guard" then
+  if err.option == "guard" then
     return ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
   end
   return values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)

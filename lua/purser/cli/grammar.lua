@@ -113,9 +113,7 @@ local function unknown_command(word, names, command)
   if not word then
     return "a command is required" .. (names[2] and ", one of " .. table.concat(known, ", ") or "")
   end
-  if word:find "^%-" then
-    kind, known = "option", names_of(command)
-  end
+  if word:find "^%-" then kind, known = "option", names_of(command) end
   local near = suggest.find(word, known)
   local hint = kind == "command" and command.unknown and command.unknown(word, names) or nil
   if kind == "command" and not near and not hint and names[2] then

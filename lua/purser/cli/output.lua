@@ -20,27 +20,26 @@ local M = {}
 ---@param facts table|nil  format: the usual one, if not table; is_record: there is nothing to filter
 function M.group(titles, facts)
   facts = facts or {}
-  local group, columns = { "Output", titles = titles }, type(titles) == "table" and titles or {}
-  local function add(...) group[#group + 1] = { ... } end
-  add("--format", "<format>", facts.format == "csv" and "csv (default) or json." or "table (default), json or csv.")
-  group[2].choices = facts.format == "csv" and { "json", "csv" } or { "table", "json", "csv" }
-  group[2].default = facts.format or "table"
-  add("--json", "The same as --format json: the result, and on standard error a line of JSON for each message.")
-  add("--csv", "The same as --format csv.")
-  group[3].target, group[3].value, group[4].target, group[4].value = "format", "json", "format", "csv"
-  if titles then
-    add("--columns", "<names>", "Columns to show, joined by commas (table and csv).")
-    group[#group].values = columns
+  local is_csv, group = facts.format == "csv", { "Output", titles = titles,
+    { "--format", "<format>", "table (default), json or csv.", choices = { "table", "json", "csv" }, default = "table" },
+    { "--json", "The same as --format json: the result, and on standard error a line of JSON for each message.",
+      target = "format", value = "json" },
+    { "--csv", "The same as --format csv.", target = "format", value = "csv" },
+    { "--time", "<style>", "Times as utc (tables), local, iso or ms (csv).",
+      choices = { "utc", "local", "iso", "ms" } },
+    { "--output", "<file>", "File for the result, written whole or not at all." },
+    { "--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a ' before it, "
+      .. "and what hides is shown as an escape." } }
+  if is_csv then
+    group[2] = { "--format", "<format>", "csv (default) or json.", choices = { "json", "csv" }, default = "csv" }
   end
   if titles and not facts.is_record then
-    add("--filter", "<name=value>", "Only records whose member has this value.")
-    group[#group].many = true
+    table.insert(group, 5, { "--filter", "<name=value>", "Only records whose member has this value.", many = true })
   end
-  add("--time", "<style>", "Times as utc (tables), local, iso or ms (csv).")
-  group[#group].choices = { "utc", "local", "iso", "ms" }
-  add("--output", "<file>", "File for the result, written whole or not at all.")
-  add("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a ' before it, "
-    .. "and what hides is shown as an escape.")
+  if titles then
+    table.insert(group, 5, { "--columns", "<names>", "Columns to show, joined by commas (table and csv).",
+      values = type(titles) == "table" and titles or {} })
+  end
   return group
 end
 
