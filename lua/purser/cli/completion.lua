@@ -48,10 +48,8 @@ local function values_of(option)
 end
 
 local function next_command(above, names, is_help)
-  local list = {}
+  local list = names[2] and {} or is_help and { "credentials" } or { "help", "version" }
   for _, child in ipairs(above.commands) do list[#list + 1] = child[1] end
-  if names[2] then return list end
-  if is_help then list[#list + 1] = "credentials" else list[#list + 1], list[#list + 2] = "help", "version" end
   return list
 end
 

@@ -52,9 +52,8 @@ end
 function M.names()
   local folder, names = M.folder(), {}
   local pipe = folder and io.popen("ls -1 " .. values.shell_word(folder) .. " 2>/dev/null", "r")
-  if not pipe then return names end
-  for line in pipe:lines() do names[#names + 1] = line:match "^([%w_][%w_.-]*)%.keys$" end
-  pipe:close()
+  for line in pipe and pipe:lines() or function() end do names[#names + 1] = line:match "^([%w_][%w_.-]*)%.keys$" end
+  if pipe then pipe:close() end
   return names
 end
 

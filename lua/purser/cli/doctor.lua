@@ -92,8 +92,8 @@ local function check_service(findings, client, url)
     return nil
   end
   findings:add("ok", "service", ("%s answers in %d ms"):format(url, after - before))
-  if url:find("^https:") then findings:add("ok", "tls", "the certificate is valid for this host")
-  else findings:add("ok", "tls", "not used: http:// to this machine") end
+  findings:add("ok", "tls", url:find "^https:" and "the certificate is valid for this host"
+    or "not used: http:// to this machine")
   return theirs - math.floor((before + after) / 2), after - before
 end
 
@@ -102,12 +102,10 @@ local function check_clock(findings, offset, span, recv_window)
     offset > 0 and "behind" or "ahead of", math.ceil(span / 2))
   local cure = "synchronise it: timedatectl set-ntp true (or chronyc makestep)"
   if -offset >= 1000 or offset > recv_window then
-    findings:add("fail", "clock", text .. "; signed requests are rejected", cure, report.REJECTED)
-  elseif math.abs(offset) > 500 then
-    findings:add("warn", "clock", text, cure)
-  else
-    findings:add("ok", "clock", text)
+    return findings:add("fail", "clock", text .. "; signed requests are rejected", cure, report.REJECTED)
   end
+  local is_off = math.abs(offset) > 500
+  findings:add(is_off and "warn" or "ok", "clock", text, is_off and cure or nil)
 end
 
 local key_codes = { ["10072"] = true, ["10073"] = true, ["700001"] = true, ["700002"] = true, ["700003"] = true,
@@ -138,19 +136,17 @@ end
 local FOR_EVER, SOON_DAYS = -999, 14
 
 local function check_validity(findings, key)
-  local days = key.remainingValidity
-  local text = ("%s; "):format(key.status or "of a state that is not said")
+  local days, text = key.remainingValidity, ("%s; "):format(key.status or "of a state that is not said")
   if key.status and key.status ~= "VALID" then
     findings:add("fail", "key", "the service says that it is " .. key.status, "make another key", report.REJECTED)
   elseif days == FOR_EVER then
     findings:add("ok", "key", text .. "it does not end")
   elseif type(days) ~= "number" then
     findings:add("warn", "key", text .. "the service does not say when it ends", "look at its page")
-  elseif days <= SOON_DAYS then
-    findings:add("warn", "key", text .. ("it ends in %d days"):format(days),
-      "make another key, or give this one an IP list: then it does not end")
   else
-    findings:add("ok", "key", text .. ("it ends in %d days"):format(days))
+    local is_soon = days <= SOON_DAYS
+    findings:add(is_soon and "warn" or "ok", "key", text .. ("it ends in %d days"):format(days),
+      is_soon and "make another key, or give this one an IP list: then it does not end" or nil)
   end
 end
 

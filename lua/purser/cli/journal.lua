@@ -62,10 +62,10 @@ local function record_of(entry)
 end
 
 local function whole(entry)
-  return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
-    operation = entry.intent.operation, account = entry.intent.account, key = entry.key,
-    params = entry.intent.params or {}, record = entry.record, message = entry.message,
-    earlier = entry.earlier }
+  local intent = entry.intent
+  return { id = intent.id, sent_at = intent.sent_at, state = entry.state, operation = intent.operation,
+    account = intent.account, key = entry.key, params = intent.params or {}, record = entry.record,
+    message = entry.message, earlier = entry.earlier }
 end
 
 local actions = {}
@@ -132,14 +132,15 @@ function actions.settle(options)
     report.bad_input("journal settle: the call is a payment of the queue %s; `purser payouts settle KEY %s` settles it",
       entry.queue, options.word)
   end
-  report.must(journal:settle(options.id, { outcome = options.word, by = report.person(options, "journal"),
-    record_id = options.record }))
-  report.note("%s is %s, as %s said", options.id, options.word, report.person(options, "journal"))
+  local by = report.person(options, "journal")
+  report.must(journal:settle(options.id, { outcome = options.word, by = by, record_id = options.record }))
+  report.note("%s is %s, as %s said", options.id, options.word, by)
 end
 
 function actions.join(options)
-  report.must(open(options):join(options.name, options.account, report.person(options, "journal")))
-  report.note('"%s" is the account "%s", as %s said', options.name, options.account, report.person(options, "journal"))
+  local by = report.person(options, "journal")
+  report.must(open(options):join(options.name, options.account, by))
+  report.note('"%s" is the account "%s", as %s said', options.name, options.account, by)
 end
 
 local function found_of(call)

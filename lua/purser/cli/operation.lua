@@ -174,13 +174,6 @@ local function keep_secret(row, record, path, sources)
   return report.lost_key(row, record.subAccount, record.apiKey)
 end
 
-local function hide_secret(record)
-  local shown = {}
-  for name, value in pairs(record) do shown[name] = value end
-  if shown.secretKey then shown.secretKey = MASK end
-  return shown
-end
-
 local function hide(text, name)
   local pattern = name:gsub("%p", "%%%0")
   text = text:gsub("([?&]" .. pattern .. "=)[^&]*", "%1" .. MASK)
@@ -255,7 +248,10 @@ local next_steps = {
 
 -- Shows a result. Returns the exit code: of a conversion the service may reject each coin, and says so in the result.
 local function show_result(row, result, options)
-  local shown = catalogue.creates_key(row) and not options.show_secret and hide_secret(result) or result
+  local shown = {}
+  for name, value in pairs(result) do
+    shown[name] = name == "secretKey" and not options.show_secret and MASK or value
+  end
   report.write(output.render(row, shown, options), options.raw,
     row.effect ~= "read" and row.full_name .. " was done; do not run it again" or nil)
   if options.part then report.note("%s", options.part) end

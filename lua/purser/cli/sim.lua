@@ -94,16 +94,11 @@ end
 
 local function announce(options, port)
   local host = options.host:find(":", 1, true) and "[" .. options.host .. "]" or options.host
-  local lines = { ("purser sim listening on http://%s:%d"):format(host, port) }
-  if options.demo then
-    lines[#lines + 1] = "demo account, worth nothing anywhere else:"
-    lines[#lines + 1] = "  api_key    = " .. demo_account.api_key
-    lines[#lines + 1] = "  secret_key = " .. demo_account.secret_key
-  end
-  if not options.no_control then
-    lines[#lines + 1] = ("console: http://%s:%d/console"):format(host, port)
-  end
-  terminal.write(table.concat(lines, "\n") .. "\n")
+  local url = ("http://%s:%d"):format(host, port)
+  terminal.write(("purser sim listening on %s\n"):format(url) .. (options.demo
+    and ("demo account, worth nothing anywhere else:\n  api_key    = %s\n  secret_key = %s\n"):format(
+      demo_account.api_key, demo_account.secret_key) or "") .. (options.no_control and ""
+    or ("console: %s/console\n"):format(url)))
 end
 
 local cures = {
