@@ -35,7 +35,7 @@ describe("a command that is refused", function()
   it("makes no journal", function()
     local journal = at.folder() .. "/new.db"
     local nowhere = at.with { PURSER_BASE_URL = false }
-    local withdraw = { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON, "--amount", "5" }
+    local withdraw = { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON, "--amount", "20" }
     for words, message in pairs {
       [{ nowhere, "--yes" }] = "which service?", [{ at.keys }] = "give --yes",
       [{ at.keys, "--yes", "--memo", "" }] = "memo",

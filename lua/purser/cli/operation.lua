@@ -144,6 +144,7 @@ end
 
 local function ask(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return end
+  report.check_can_ask(options, row.full_name .. " is a write call")
   local fields = facts(row, params)
   for _, pair in ipairs(options.extra) do fields[#fields + 1] = { "extra", pair[1] .. " = " .. pair[2] } end
   for _, field in ipairs(planned or {}) do
@@ -322,9 +323,6 @@ function M.run(row, options)
       or catalogue.network_param(row) and "; the network is looked up only when it is sent" or "")
     report.write(M.request_text(request, row, client.profile, options.format))
     return report.DONE
-  end
-  if row.effect ~= "read" and not options.plan then
-    report.check_can_ask(options, row.full_name .. " is a write call") -- before anything is looked up
   end
   if options.cursor then return listing.follow(client, row, params, options) end
   local checked, planned = look_up(client, row, params, options)

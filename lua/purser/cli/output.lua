@@ -21,7 +21,8 @@ local M = {}
 function M.group(titles, facts)
   facts = facts or {}
   local is_csv, group = facts.format == "csv", { "Output", titles = titles,
-    { "--format", "<format>", "table (default), json or csv.", choices = { "table", "json", "csv" }, default = "table" },
+    { "--format", "<format>", "table (default), json or csv.", choices = { "table", "json", "csv" },
+      default = "table" },
     { "--json", "The same as --format json: the result, and on standard error a line of JSON for each message.",
       target = "format", value = "json" },
     { "--csv", "The same as --format csv.", target = "format", value = "csv" },

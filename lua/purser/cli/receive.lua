@@ -26,32 +26,36 @@ local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,co
 local COIN = { "--coin", "<text>", "Of this coin alone." }
 local SUB = { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." }
 local JSON = { "--json", "The result as JSON." }
-local NAME, DP = { "name", "The receiver." }, { "deposit", "The deposit that list prints: dp_..." }
+local NAME = { "name", "The receiver." }
 
 function M.grammar()
   local function nothing() end
   local function connected() return receivers.options(), connection.service end
   return of_actions.grammar("receive", "Credit each deposit once, to the customer whose address it came to, or ask a "
-    .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person has "
-    .. "to look.", {
+    .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person "
+    .. "has to look.", {
     { "begin", "Keep the place, before the first look.", {}, "--to sqlite:deposits.db", { TO, CUSTOMERS, COIN, SUB,
       JSON }, connected },
     { "run", "Look and hand over, until it is stopped.", {}, "--to sqlite:deposits.db --run shop=./credit.sh", { TO,
       CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long; without it, never." }, { "--once", "Look once." },
       { "--dry", "Show what a look would credit; keep nothing, hand nothing over." }, JSON }, connected },
-    { "list", "Show the deposits that a person has to end.", {}, "--to sqlite:deposits.db", { TO, COIN, JSON }, nothing },
-    { "settle", "End a deposit: give CUSTOMER, same DP, refuse or seen.", { DP, { "verb", "give, same, refuse or seen." },
-      { "third", "The customer, or the same deposit.", optional = true } }, "dp_766a... give alice", { TO }, nothing },
+    { "list", "Show the deposits that a person has to end.", {}, "--to sqlite:deposits.db", { TO, COIN, JSON },
+      nothing },
+    { "settle", "End a deposit: give CUSTOMER, same DP, refuse or seen.", { { "deposit", "As list prints it: dp_..." },
+      { "verb", "give, same, refuse or seen." }, { "third", "The customer, or the same deposit.", optional = true } },
+      "dp_766a... give alice", { TO }, nothing },
     { "deliveries", "Show what waits for each receiver.", {}, "--json", { TO, JSON }, nothing },
     { "replay", "Hand over again.", { NAME, { "from", "dp_..., the id of an event, or a time such as 1h." } },
       "shop 1h", { TO }, nothing },
-    { "receivers", "Rename or forget a receiver.", { { "verb", "rename or drop.", choices = { "rename", "drop" } }, NAME,
-      { "new", "Of rename: the new name.", optional = true } }, "drop shop", { TO }, nothing },
+    { "receivers", "Rename or forget a receiver.",
+      { { "verb", "rename or drop.", choices = { "rename", "drop" } }, NAME,
+        { "new", "Of rename: the new name.", optional = true } }, "drop shop", { TO }, nothing },
     { "test", "Send a receiver dp_test/credit of 0.", { NAME }, "shop --run shop=./credit.sh", { TO },
       receivers.options },
-    { "address", "Make or find a deposit address, and note whose it is.", { { "customer", "Your name of the customer." },
-      { "coin", "As USDT." }, { "network", "By any of its names." } }, "alice USDT TRX", { TO, JSON },
+    { "address", "Make or find a deposit address, and note whose it is.",
+      { { "customer", "Your name of the customer." }, { "coin", "As USDT." }, { "network", "By any of its names." } },
+      "alice USDT TRX", { TO, JSON },
       function() return connection.service end },
     { "check", "Add up by coin.", {}, "--coin USDT", { TO, COIN, JSON }, nothing },
   })

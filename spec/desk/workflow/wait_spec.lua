@@ -81,7 +81,7 @@ describe("wait_withdrawal", function()
     assert.is_nil(tostring(err):find("outcome", 1, true))
   end)
 
-  it("tells a progress function what it waits for, the state and record seen last, and the time that is left", function()
+  it("tells a progress function what it waits for, the state and record seen last, and the time left", function()
     local _, client = world()
     local id, seen = withdraw(client), {}
     client.wallet:wait_withdrawal(id, { deadline_ms = 3000, progress = function(at) seen[#seen + 1] = at end })

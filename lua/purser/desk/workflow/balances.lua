@@ -17,11 +17,12 @@ local LIST, BALANCES = "sub_account.list_sub_accounts", "sub_account.balances"
 
 -- Reads the next account and its balances. Returns true; nil at the end; or nil and an error.
 local function read_account(self)
-  local account, list, err = self.account, nil, nil
+  local account, err = self.account, nil
   if not account then account, err = self.accounts:next() end
   if not account then return nil, err end
   if not account.subAccount then return nil, errors.undecodable(LIST, "the list has a sub-account without a name") end
   self.account = account -- a repetition goes on here
+  local list
   list, err = self.client.sub_account:balances({ subAccount = account.subAccount, accountType = "SPOT" })
   for _, balance in ipairs(list or {}) do
     if not balance.asset then return nil, errors.undecodable(BALANCES, "the list has a balance without an asset") end
