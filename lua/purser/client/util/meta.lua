@@ -1283,8 +1283,8 @@ function Wallet:plan_withdraw(given, operation, without_balance) end
 function Wallet:plan_create_deposit_address(given) end
 
 --- Converts every convertible small balance (C12, C13): `only` and `except` are lists of coins. A batch that fails is
---- the last: the `details` of its error have the `report` so far and the batch's `assets`. With outcome "unknown" look in
---- conversion_history before you convert those again.
+--- the last: the `details` of its error have the `report` so far and the batch's `assets`. With outcome "unknown" look
+--- in conversion_history before you convert those again.
 ---@param params? { only?: string[], except?: string[] }
 ---@param opts? purser.CallOptions
 ---@return purser.ConversionReport|nil report

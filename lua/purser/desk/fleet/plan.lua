@@ -14,6 +14,8 @@ local M = {}
 ---@field warnings string[]
 ---@field changes integer              how many steps are not mere repeats
 ---@field task "rotate"|"retire"|nil   nil: the fleet as declared
+---@field given table|nil              the options of the task
+---@field read_at integer              epoch ms
 local Plan = { __name = "purser.fleet.plan" }
 Plan.__index = Plan
 
