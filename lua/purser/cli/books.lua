@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser books settle|match|outside|close|gaps|events`: what a person says of the books, and what they ask of one.
+-- `purser books ACTION`: a person's words on the books, gaps and waiting events.
 
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.client.util.lazy"

@@ -51,7 +51,7 @@ function M.rule(param)
   return table.concat(parts, "; ")
 end
 
---- Returns what to do where nobody knows whether an operation was executed.
+--- Returns the advice after an unknown outcome.
 function M.advice(row)
   local how, lookup = row.reconcile and row.reconcile.strategy, row.reconcile and row.reconcile.lookup
   if row.effect == "read" then return "a read: may be run again" end
@@ -60,7 +60,7 @@ function M.advice(row)
     or "do not run it again: --reconcile, or client:reconcile(err), looks in " .. lookup
 end
 
---- Returns a hint at where an operation stands of which a name, or a word of its name, was typed; or nil.
+--- Returns a hint at the commands of a typed operation, or of a word of an operation's name; or nil.
 function M.hint(name)
   local found, near, requested = {}, {}, name:gsub("%-", "_")
   if suggest.find(name, { "credentials" }) then return "did you mean `purser help credentials`?" end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The commands. Each has its file: `purser payouts` is purser.cli.payouts, which has grammar(), a table of grammar.lua,
--- and start(options), which returns the exit code, or none for 0. An operation's grammar is made from its row.
+-- The commands. `purser payouts` is the module purser.cli.payouts, with grammar() (see grammar.lua) and start(options),
+-- returning the exit code or nil. An operation's grammar is made from the operation's row.
 
 local lazy = require "purser.client.util.lazy"
 local catalogue = lazy "purser.cli.catalogue"
@@ -121,7 +121,7 @@ local function sample(row, param)
   return param[2] == "choice" and param.values[1] or samples[param[1]] or samples[param[2]] or "TEXT"
 end
 
--- Returns a command line with what the operation cannot do without. A long one is continued as a shell takes it.
+-- Returns an example with the required options, continued by backslashes.
 local function example_of(row)
   local words = { ("purser %s %s"):format(row.group, row.name) }
   local function add(word)
@@ -217,7 +217,7 @@ function M.root()
     { "Options", { "--version", "Show the version." } } }
 end
 
---- Returns the options of all commands, which may stand before the command.
+--- Returns the options that may stand before a command.
 function M.shared()
   return { output.group {}, connection.safety, connection.service, connection.messages }
 end

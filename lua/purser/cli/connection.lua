@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The options that say which service to talk to and with whose keys, and the client they make.
+-- The options of service, keys and journal, and the client of the options.
 
 local activity = require "purser.cli.activity"
 local core = require "purser.core"
@@ -61,7 +61,7 @@ M.safety = { "Safety",
 
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
---- Tells whether the journal of --journal is there already. Ends the command where its database cannot be asked.
+--- Tells whether the journal exists. Ends the command where the database cannot be asked.
 function M.has_journal(text)
   local is_there, err = purser.journal.exists(values.journal(text))
   if err then report.bad_input("%s", M.journal_problem(text, err)) end
@@ -78,7 +78,7 @@ function M.journal_problem(path, err)
   return ("--journal %s: %s"):format(path, report.sentence(err))
 end
 
---- Ends the command where the journal is missing: what looks at one makes none.
+--- Ends the command where the journal is missing: a look makes none.
 function M.need_journal(command, text)
   if M.has_journal(text) then return end
   report.bad_input("%s: there is no journal %s; give the --journal that the write calls were given", command, text)
@@ -89,8 +89,8 @@ function M.look_at_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
 end
 
--- Opens the journal of --journal. With `is_draft` an empty file stands in for a journal that is not there: until a
--- person said yes there is nothing to write. Returns it; or nil and a message.
+-- Opens the journal of --journal. With `is_draft` an empty file stands in for a missing journal until a person said
+-- yes. Returns the journal; or nil and a message.
 local function open_journal(options, is_draft)
   local path, stand_in = options.journal, nil
   local store = values.journal(path)
@@ -131,7 +131,7 @@ local function guard_of(options)
   return made
 end
 
--- Returns why --profile alone would lead to another service than the keys' file or the environment names; or nil.
+-- Returns a message where --profile names another service than the keys' file or the environment; or nil.
 local function two_services(options, keys)
   local own = not options.base_url and options.profile and purser.profiles[options.profile].base_url
   local named = keys.base_url or credentials.variable "PURSER_BASE_URL"
@@ -188,7 +188,7 @@ local function recorded(inner, options)
   return M.recorder, message
 end
 
---- Closes what `open` opened. Returns the exit code: 5 where the command succeeded and the recording did not.
+--- Closes client and recording. Returns the exit code: 5 where the recording alone failed.
 function M.finish(options, code)
   local client, recorder = M.client, M.recorder
   M.client, M.recorder = nil, nil
@@ -203,7 +203,7 @@ function M.finish(options, code)
   return code == report.DONE and report.NOT_WRITTEN or code
 end
 
--- Returns the option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
+-- Returns the option rate_limit; or nil and a message.
 local function rate_limit_of(options)
   local store = options.rate_limit and limits.parse(options.rate_limit)
   if options.rate_limit and not store then -- it is not quoted: it may hold a password
@@ -257,7 +257,7 @@ local function transport_of(requested, options, service)
   return transport, not transport and "--" .. tostring(problem) or nil
 end
 
--- Returns a function that exchanges the stand-in of a journal for the journal. It returns client and journal.
+-- Returns a function that exchanges a stand-in for the journal, and returns client and journal.
 local function beginning(requested, sources, options)
   return function()
     sources.is_draft = false
@@ -272,7 +272,7 @@ local function beginning(requested, sources, options)
   end
 end
 
--- Returns why the options make no client, as text. allow_insecure is for programs: nothing permits it here.
+-- Returns the error of purser.new as text. allow_insecure is for programs alone.
 local function refusal(err, safe, service, keys)
   local hint = err.option == "allow_insecure" and "use https://" or err.hint
   local cure = hint and "; " .. hint or ""
@@ -282,7 +282,7 @@ local function refusal(err, safe, service, keys)
   return values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
 end
 
---- Does what `open` does; returns nil and a message where the options make no client.
+--- Does the same as `open`, but returns nil and a message where the options make no client.
 function M.try(options, overrides)
   if options.account == "" then -- queues and journals would keep what is paid under no name
     return nil, "--account is empty; give the name of an account, or leave it out"

@@ -9,7 +9,7 @@ local values = require "purser.cli.values"
 
 local M = {}
 
---- Returns a variable of the environment; one that is empty counts as not set.
+--- Returns a variable of the environment; nil for an empty one.
 function M.variable(name)
   local value = os.getenv(name)
   return value ~= "" and value or nil
@@ -18,7 +18,7 @@ end
 local own_key -- the API key of the environment
 local taken, why_not -- its secret, or why there is none
 
---- Takes key and secret out of the environment, wherever the keys come from: no child process inherits them.
+--- Takes key and secret out of the environment: no child process inherits the secret.
 function M.take_secret()
   own_key = M.variable "PURSER_API_KEY" or own_key
   local held = core.take_secret "PURSER_API_KEY"
@@ -28,7 +28,7 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
---- Returns the user's folder. Nil without one: a relative path depends on the current folder, which others may fill.
+--- Returns the user's folder; nil for a relative path, which depends on the current folder.
 function M.home()
   local home = M.variable "HOME"
   return home and home:find "^/" and home or nil
@@ -57,10 +57,10 @@ function M.names()
   return names
 end
 
--- Returns whether nothing has this name. What is there and cannot be looked up is not missing: its reader says why.
+-- Tells whether a file is missing; a file that cannot be looked up is not.
 local function is_missing(path) return select(3, core.file_mode(path)) == true end
 
--- Returns the keys of a named account, where it has a file; nil alone where it has none.
+-- Returns the keys of a named account; nil alone where the account has no file.
 local function from_account(name)
   local path, message = M.path_of(name)
   if not path then return nil, message end

@@ -36,7 +36,7 @@ function M.grammar()
   }
 end
 
--- The reads that show whether a key has a permission: cheap, and without anything that must exist.
+-- The reads that show the permissions of a key: cheap, and for any account.
 local probes = {
   { "SPOT_ACCOUNT_READ", "wallet.convertible_balances" },
   { "SPOT_WITHDRAW_READ", "wallet.deposit_history", { limit = 1 } },
@@ -48,7 +48,7 @@ local probes = {
 local Findings = {}
 Findings.__index = Findings
 
--- `state`: ok, warn or fail. `code` is the exit code that a failure asks for.
+-- `state`: ok, warn or fail. `code`: the exit code of a failure.
 function Findings:add(state, topic, text, cure, code)
   self[#self + 1] = { state = state, topic = topic, text = text, cure = cure }
   if state == "fail" then self.code = math.max(self.code, code) end
@@ -111,7 +111,7 @@ end
 local key_codes = { ["10072"] = true, ["10073"] = true, ["700001"] = true, ["700002"] = true, ["700003"] = true,
   ["700006"] = true }
 
--- Finds out what the key may do. Stops at the first answer that says that the key itself is not accepted.
+-- Finds the permissions of the key. Stops where the key itself is not accepted.
 local function check_permissions(findings, client)
   local granted, missing = {}, {}
   for _, probe in ipairs(probes) do

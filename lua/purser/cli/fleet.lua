@@ -76,7 +76,7 @@ function M.grammar()
   })
 end
 
--- The actions that make keys. The others do without the secrets file where there is none, and make none.
+-- The actions that make keys, and so a secrets file.
 local makes_keys = { apply = true, rotate = true }
 
 local function read_declaration(path)
@@ -109,7 +109,7 @@ local function task_of(options)
   return "rotate", { max_age_ms = age and milliseconds(age) or nil, ends_within_ms = ends and milliseconds(ends) }
 end
 
--- Ends the command where a secrets file is missing that the keys in use may have: a volume is not mounted, perhaps.
+-- Ends the command where the secrets file is missing: the keys may be in use, and a volume not mounted.
 local function check_secrets(plan, options)
   if not plan.orphans[1] then return end
   if files.read(options.secrets) == "" then os.remove(options.secrets) end
@@ -117,7 +117,7 @@ local function check_secrets(plan, options)
     .. "file that has them, or make an empty one: then the keys are deleted", options.secrets, #plan.orphans)
 end
 
--- Shows the steps that are due, asks, and does them: no others.
+-- Shows the due steps, asks, and does the shown steps.
 local function act(fleet, options, sources)
   local plan, err = fleet:plan(task_of(options))
   if not plan then return finish(options, nil, err) end

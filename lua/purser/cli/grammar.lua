@@ -4,15 +4,15 @@
 --   { text = "What it does.", epilog = "An example.", arguments = { { "file", "The file." } },
 --     { "Options", { "--cursor", "<file>", "Where it is kept." }, { "--yes", "Do it without asking." } } }
 --
--- A command with commands below it has `commands` instead, each { name, summary, load = fn() that returns its table }.
--- An argument is { name, help }, an option { names, "<what>", help }, a flag { names, help }, with these members:
---   choices    what is taken and nothing else
---   values     what completion offers: a list, or a function that returns it
---   convert    fn(text): the value, or nil and what is wrong; that of its <what> otherwise
---   required, target (the member of the options), default; value: of a flag, if it is not true
---   env        the variable of the environment that stands in for it, unless it is empty
---   many       a list of all that are given; optional: an argument that may be missing
--- Names are taken as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
+-- A command with subcommands has `commands` instead, each { name, summary, load = fn() returning a table }.
+-- An argument is { name, help }, an option { names, "<kind>", help }, a flag { names, help }, with optional members:
+--   choices    the only values
+--   values     offers of completion: a list, or a function returning a list
+--   convert    fn(text): the value, or nil and a message; default: the kind's
+--   required, target (the member of the options), default; value: of a flag, default true
+--   env        a variable of the environment in place of the option
+--   many       a list of values; optional: the argument may be missing
+-- Names are read as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
 local lazy = require "purser.client.util.lazy"
 local suggest = lazy "purser.client.util.suggest"
@@ -65,7 +65,7 @@ end
 
 local function plain(name) return (name:lower():gsub("[-_]", "")) end
 
--- Returns by what an option is found; `--yes-` and `--y--es` are no forms of a name.
+-- Returns the key of an option's name; `--yes-` and `--y--es` are no forms of a name.
 local function key_of(name)
   if not name:find "^%-%-" or name:find "^..%A" or name:find "[-_]$" or name:find("[-_][-_]", 3) then return name end
   return "--" .. plain(name)
@@ -123,7 +123,7 @@ local function unknown_command(word, names, command)
   return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""), hint
 end
 
--- Other words for the same thing.
+-- Synonyms of options.
 local same = {
   ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
   ["--chain"] = "--network", ["--from"] = "--fromAccountType --since", ["--start"] = "--since",
@@ -145,7 +145,7 @@ local function unknown_option(command, option_of, name)
   return near and ("%s; did you mean '%s'?"):format(message, near) or message, hint
 end
 
--- Reads a text that was given for an option or an argument. Returns the value, or nil and what is wrong.
+-- Reads the text of an option or argument. Returns the value; or nil and a message.
 local function read(option, text)
   local convert = option.convert or M.kind_of(option).convert
   for _, choice in ipairs(option.choices or {}) do
@@ -162,7 +162,7 @@ local function target_of(option)
   return option.target or (M.name_of(option):gsub("^%-+", ""):gsub("%-", "_"))
 end
 
--- Keeps a value, which is `true` for a flag. Returns what is wrong, or nil.
+-- Keeps a value, `true` of a flag. Returns a message, or nil.
 local function put(options, option, name, text)
   local target, value, problem = target_of(option), option.value or true, nil
   if text ~= true then value, problem = read(option, text) end
@@ -202,7 +202,7 @@ local function missing(command, options, given)
   return names[1] and ("missing option %s: %s"):format(quoted(names), help) or problem
 end
 
--- Returns what the option at words[at] is given and the place of its last word; or nil and what is wrong.
+-- Returns the value of the option at words[at] and the place of the value; or nil and a message.
 local function given_for(option, option_of, words, at)
   local name, value = words[at]:match "^(%-%-[^=]+)=(.*)$"
   if not M.takes(option) then
@@ -226,7 +226,7 @@ local function file_option(command)
   return found
 end
 
--- Returns what is wrong where a file stands for two things: what one of them writes the other would lose.
+-- Returns a message where one file is named twice: a written file would replace a read one.
 local function named_twice(command, options)
   local seen, problem = {}, nil
   for _, argument in ipairs(command.arguments or {}) do
@@ -242,7 +242,7 @@ local function named_twice(command, options)
   return problem
 end
 
--- Reads the words of one command. Returns its options, or nil, what is wrong and what else helps.
+-- Reads the words of a command. Returns the options; or nil, a message and a hint.
 local function read_words(command, words, at)
   local options, arguments, option_of = {}, command.arguments or {}, options_of(command)
   local function begin(option)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The help of a command, from its grammar: lines that fit the terminal, or 80 columns where there is none.
+-- The help of a command, from the grammar, in the columns of the terminal or 80.
 
 local core = require "purser.core"
 local grammar = require "purser.cli.grammar"

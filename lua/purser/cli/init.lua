@@ -52,7 +52,7 @@ local function code_of(problem)
   return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
 end
 
--- Runs the command that was parsed. Returns its exit code: a command that returns no number has succeeded.
+-- Runs the parsed command. Returns the exit code: 0 where the command returns no number.
 local function dispatch(options, names, command)
   local _, code = xpcall(function()
     output.check(options, command)

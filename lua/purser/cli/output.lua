@@ -15,9 +15,9 @@ local values = require "purser.cli.values"
 
 local M = {}
 
---- Returns the options that say how a result is printed, as a group of a grammar.
----@param titles string[]|nil|fun(options: table): string[]  the columns that there are, for --columns and --filter
----@param facts table|nil  format: the usual one, if not table; is_record: there is nothing to filter
+--- Returns the group of options of the output.
+---@param titles string[]|nil|fun(options: table): string[]  the columns, for --columns and --filter
+---@param facts table|nil  format: the default, if not table; is_record: no filter
 function M.group(titles, facts)
   facts = facts or {}
   local is_csv, group = facts.format == "csv", { "Output", titles = titles,
@@ -75,7 +75,7 @@ local function is_time(title, value)
     and value > 1e11 and value < 1e14
 end
 
--- The members whose type is text and whose value is an amount.
+-- Members with amounts.
 local is_amount = {}
 for name in ([[amount balance convert convertFee convertPlatformToken convertUsdt fee free locked totalConvert totalFee
   transactionFee withdrawFee withdrawIntegerMultiple withdrawMax withdrawMin]]):gmatch "%S+" do
@@ -84,7 +84,7 @@ end
 
 local has_states = { deposit = true, withdrawal = true }
 
--- Returns a value as a cell; a short one has the minutes of a time, and of a state its name alone.
+-- Returns a value as a cell; a short cell has minutes of a time, and the name of a state.
 local function shown(title, value, shape, is_short)
   if is_time(title, value) then
     local text = values.show_time(value, terminal.settings.time)
@@ -171,7 +171,7 @@ function M.passing(columns, records, options, shape)
   return passing
 end
 
--- Returns the cells of records: a line for each record of the list that they hold, with what is around it repeated.
+-- Returns lines of cells: one for each nested record, with the outer members repeated.
 local function lines_of(columns, records)
   local nested, lines = nil, {}
   for _, column in ipairs(columns) do nested = nested or column:match "^([^.]*)%." end
@@ -189,7 +189,7 @@ local function lines_of(columns, records)
   return lines
 end
 
--- Columns of a table for which a terminal has room that has none for all.
+-- The columns on a narrow terminal.
 local slim = {
   operation = { "id", "command", "effect", "summary" },
   deposit = { "insertTime", "coin", "amount", "status", "address" },
@@ -210,12 +210,12 @@ local function listed(columns, records, options, shape, empty)
   return short
 end
 
---- Tells whether a command may print a text of its own: no other format, no columns and no filter were asked for.
+--- Tells whether a command may print a text of its own: without --format, --columns and --filter.
 function M.is_text(options)
   return options.format == "table" and not options.shown and not (options.filter or {})[1]
 end
 
---- Returns records of a command's own as text in the format of the options, those alone that pass their filters.
+--- Returns records of a command as text in the format of the options, filtered.
 ---@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
 ---@param empty string|nil  the text of a table without rows
 ---@param shape string|nil  names the columns of a narrow terminal
@@ -289,7 +289,7 @@ function M.render(row, result, options)
   return M.json(whole, "  ")
 end
 
--- Ends the command where an option names a column that does not exist: it would be left out without a word.
+-- Returns a column; ends the command where no column has the name.
 local function check_column(option, name, known)
   local column, sayable = column_of(known, name), {}
   if column then return column end

@@ -16,7 +16,7 @@ local function destination_of(payment)
   return params.address or params.toAccount or params.toAccountType or ""
 end
 
--- Returns all that says who is paid, as a person reads it: what stands beside an address or a number decides that, too.
+-- Returns the payee as text, with memo, contract and area code: payees may share an address.
 local function payee_of(payment)
   local params, kind = payment.params, payment.params.toAccountType
   local parts = { destination_of(payment) }
@@ -50,7 +50,7 @@ local function lines_text(numbers)
   return table.concat(parts, ", ") .. (i <= #numbers and (" and %d more"):format(#numbers - i + 1) or "")
 end
 
--- Returns a text without what differs from payment to payment: quoted parts, addresses, numbers.
+-- Returns a text without quoted parts, addresses and numbers.
 local function pattern_of(text)
   return (text:gsub('"[^"]*"', '""'):gsub("%w+", function(word) return #word > 19 and "@" or nil end)
     :gsub("%d[%d.,:-]*", "0"))
@@ -92,7 +92,7 @@ local function add_groups(out, plan, kind, name)
   end
 end
 
--- Returns the payments with the highest amounts of each asset; a short list whole, in the order of the file.
+-- Returns the payments with the highest amounts of each asset; a short list whole.
 local function largest(payments)
   if #payments <= 2 * LARGEST then return payments end
   local sorted, list, count = {}, {}, {}
@@ -237,7 +237,7 @@ function M.changed(plan)
   return table.concat(out)
 end
 
---- Returns why a plan has no run: a line for each row that differs from what was or may have been sent, and what to do.
+--- Returns the refused rows of a plan as lines, each with a cure.
 function M.refused(plan, command)
   local lines = {}
   for i, row in ipairs(plan.refused) do
@@ -259,7 +259,7 @@ function M.refused(plan, command)
   return lines
 end
 
--- Returns the heading of a plan: what a run of it sends, and whose runs those payments were.
+-- Returns the heading of a plan: number of payments, and their earlier runs.
 local function heading(plan, queue)
   local what = plan.path or ("queue %s"):format(queue)
   local count = ("%s: %s to send"):format(what, many(#plan.send, "payment"))
@@ -295,7 +295,7 @@ local function table_of(rows)
   return (tables.aligned({ "line", "key", "amount", "asset", "network", "to" }, cells))
 end
 
---- Returns payments that a person says something of as text, all of them, and how many they are with their sums.
+--- Returns undecided payments as text, and their number and sums.
 function M.undecided(payments)
   return table_of(payments) .. table.concat(M.outcomes("undecided", payments), "\n") .. "\n",
     ("%s, %s"):format(many(#payments, "payment"), sums_of(payments))
@@ -312,7 +312,7 @@ end
 
 function M.question(plan) return ("Type yes for %s: "):format(M.sums(plan)) end
 
---- Returns what an interrupted run of a plan leaves, as lines: what was made, who goes on, and the command that does.
+--- Returns lines after an interruption: counts, other workers, and the command that goes on.
 function M.stopped(plan, queue, line)
   local rows, left, others = {}, {}, {}
   local made, sent = #plan.made, 0
@@ -362,7 +362,7 @@ function M.record(row, state, message)
     memo = row.params.memo, fee = row.fee, state = state, message = message }
 end
 
---- Returns every payment of list and queue that is not over as a record with these members, for programs.
+--- Returns the payments of a plan as records for programs.
 function M.records(plan)
   local list, sections = {}, {}
   for _, section in ipairs { "made", "changed", "refused", "held" } do

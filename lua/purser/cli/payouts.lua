@@ -20,7 +20,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 
 M.grammar = payouts_grammar.grammar
 
--- Returns a function that makes commands of payouts for this queue, with what this one was given.
+-- Returns a function that makes commands of payouts for the queue of the options.
 local function commands(options)
   return function(...)
     local list = { "purser payouts" }
@@ -30,7 +30,7 @@ local function commands(options)
   end
 end
 
--- Shows how far a run is: as a line of a terminal, else only what it waits for.
+-- Shows progress in a line of a terminal; elsewhere the reason of a wait.
 local function progress()
   local show, clear = terminal.progress_line()
   if core.is_terminal(2) then return function(at) show(purser.payouts.progress_line(at)) end, clear end
@@ -43,7 +43,7 @@ local function progress()
   end, clear
 end
 
--- Returns the client and the queue of a plan, which makes no journal and needs none.
+-- Returns the client and the queue of a plan; a plan needs no journal.
 local function open_for_plan(options)
   local journal = options.journal
   if journal and not connection.has_journal(journal) then options.journal = nil end
@@ -86,7 +86,7 @@ local function open(options)
   return at
 end
 
--- Ends the command with what a call of the queue failed with; an error of one payment is named with its line.
+-- Ends the command with an error of the queue; an error of one payment has the line.
 local function fail(err, payments, path)
   local key = err.details and err.details.key
   for _, payment in ipairs(key and payments or {}) do
@@ -161,7 +161,7 @@ local function show_plan(plan, options)
   for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
 
--- Ends the command where a plan has errors, or rows that differ from what was or may have been sent.
+-- Ends the command where a plan has errors or refused rows.
 local function reject(plan, options)
   if plan.bad > 0 then
     report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments)
@@ -276,7 +276,7 @@ local function look(options)
   return at
 end
 
--- Ends the command where nobody is asked and a person has to be.
+-- Ends an unattended command where a person has to decide.
 local function check_unasked(plan, options)
   if plan.changed[1] then
     for line in payments_plan.changed(plan):gmatch "[^\n]+" do report.say("%s", line) end
@@ -304,7 +304,7 @@ local function confirm(plan, options, at, others)
   report.ask(options, "This moves money", at.sources, fields, payments_plan.question(plan))
 end
 
--- Runs a plan that was confirmed. Returns the report; false where the queue changed, so that it is shown again.
+-- Runs a confirmed plan. Returns the report; false where the queue changed since the screen.
 local function run(at, plan, options)
   if not plan.send[1] then return got(at.queue:report()) end
   at.begin()
@@ -363,7 +363,7 @@ end
 function actions.report(options) show_list(got(look(options).queue:list()), options) end
 
 local STOPPED = "failed, is undecided or was dropped"
--- The actions on a payment that was shown: question, states that it needs, past form, the next command, and how.
+-- The actions on one payment: question, states, past form, next command, function.
 local acts = {
   retry = { "This puts a payment back, which the next run makes", STOPPED, "put back", "run",
     function(at, seen) return at.queue:retry(seen) end },
@@ -376,7 +376,7 @@ local acts = {
     end },
 }
 
--- Ends all that the queue holds undecided, and the screen shows, by one word. Returns the exit code.
+-- Settles all undecided payments of the screen as not done. Returns the exit code.
 local function settle_all(options)
   local at, by = look(options), report.person(options, "payouts")
   local shown = got(at.queue:list "undecided")

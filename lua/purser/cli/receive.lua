@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser receive`: each deposit credited once, to the right customer, or a person is asked; see docs/desk/receive.md.
+-- `purser receive`: credits each deposit once, to the right customer; see docs/desk/receive.md.
 
 local addresses = require "purser.cli.address"
 local connection = require "purser.cli.connection"
@@ -61,7 +61,7 @@ function M.grammar()
   })
 end
 
--- Opens the database, which is made with `makes` alone; then there is a client, too.
+-- Opens the database. `makes` makes a missing database, and a client.
 local function open(options, makes)
   local text = options.to or credentials.variable "PURSER_DEPOSITS"
   local made = text and limits.parse(text)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The receivers of events on the command line: `purser receive` and `purser sync` name them, and say what waits.
+-- The receivers of events of `purser receive`, `purser sync` and `purser watch`.
 
 local lazy = require "purser.client.util.lazy"
 local plain_text = require "purser.client.util.plain_text"

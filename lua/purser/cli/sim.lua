@@ -8,7 +8,7 @@ local terminal = require "purser.cli.terminal"
 
 local M = {}
 
--- The keys are always the same, so that a script can be pointed at any simulator that was started with --demo.
+-- Constant keys: a script works with any simulator of --demo.
 local demo_account = {
   name = "Demo", role = "broker", email = "demo@mail.example",
   api_key = "mx0DEMOdemoDEMOdemo0", secret_key = "demosecretworthnothing0000000000",
@@ -56,7 +56,7 @@ function M.grammar()
   }
 end
 
--- Returns the options of purser.sim.new: numbers and true are no texts there.
+-- Returns the options of purser.sim.new, with numbers and true in place of texts.
 local function of_world(options)
   local made = { seed = options.seed, clock = options.clock, variant = options.variant, profile = options.profile,
     rate_limit = options.rate_limit }
@@ -67,7 +67,7 @@ local function of_world(options)
   return made
 end
 
--- Makes the simulator, or goes on with that of the file. Returns it, and whether it is new.
+-- Returns the simulator of --state, or a new one; and whether it is new.
 local function make(options)
   if options.state then
     local world, message = purser.sim.load(options.state)
@@ -86,7 +86,7 @@ local function open_demo(world)
     if account.email == demo_account.email then return end
   end
   local account = assert(world:account(demo_account))
-  -- One deposit that arrived yesterday, so that the first history anybody reads is not empty.
+  -- A deposit of yesterday: the first history is not empty.
   assert(world:deposit { account = account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "1250.5",
     time = world:now() - DAY_MS })
   world:run_due()

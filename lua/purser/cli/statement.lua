@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser statement --from --to`: what an account held, what happened, what it holds, and what does not add up.
+-- `purser statement --from --to`: a statement of the books.
 
 local books_command = require "purser.cli.books"
 local connection = require "purser.cli.connection"

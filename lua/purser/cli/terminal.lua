@@ -8,7 +8,7 @@ local plain_text = lazy "purser.client.util.plain_text"
 
 local M = { settings = {} } -- quiet, no_input, is_table, color: of the command line
 
---- Returns text of several lines with visible escapes for what hides; its line ends and tabs stay.
+--- Returns text with visible escapes for hidden characters, but line ends and tabs.
 function M.lines(text)
   text = tostring(text)
   if not text:find("[^ -~\n\t]") then return text end
@@ -18,7 +18,7 @@ end
 local RED, GREEN, YELLOW, RESET = "\27[31m", "\27[32m", "\27[33m", "\27[0m"
 local LABELS = { ok = GREEN, warn = YELLOW, warning = YELLOW, fail = RED, error = RED }
 
--- Tells whether a stream gets colours: where --color does not say, a terminal does, unless the environment says not to.
+-- Tells whether a stream gets colours: by --color, else a terminal without NO_COLOR.
 local function has_colours(fd)
   if M.settings.color == "always" or M.settings.color == "never" then return M.settings.color == "always" end
   return (os.getenv "NO_COLOR" or "") == "" and os.getenv "TERM" ~= "dumb" and core.is_terminal(fd)
@@ -38,7 +38,7 @@ local said_until = 0 -- when the wait ends that was said last
 
 local is_asked = false -- the cursor stands behind a question that nobody has answered
 
---- Takes the line of progress away, if there is one, and leaves the line of a question that has no answer.
+--- Takes the line of progress away, and ends the line of an open question.
 function M.clear_line()
   if shown then io.stderr:write("\r\27[K") end
   if is_asked then io.stderr:write "\n" end
@@ -58,7 +58,7 @@ function M.say(...)
   end
 end
 
---- Says what the command fails with; with --json it is the error of the command.
+--- Says the failure of the command; keeps the failure for --json.
 function M.fail(...)
   if not M.settings.json then return M.say(...) end
   M.settings.failure = { { "message", string.format(...) } }
@@ -66,7 +66,7 @@ end
 
 local OUTCOMES = { "rejected", "not_sent", "not_sent", "unknown", "done" } -- by exit code
 
---- Ends a command with this exit code. With --json a command without a result prints what it failed with as an object.
+--- Ends a command. With --json a command without a result prints its failure as an object.
 function M.finish(code)
   local settings = M.settings
   if code == 0 or not settings.json or settings.has_output then return code end
@@ -96,7 +96,7 @@ local function width()
   return core.terminal_width(2) or 80
 end
 
--- A character and how many columns it may take: all but ASCII is taken for wide.
+-- A character; all but ASCII count as wide.
 local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
 
 local function bytes_that_fit(text, first, room)
@@ -109,7 +109,7 @@ local function bytes_that_fit(text, first, room)
   return bytes
 end
 
---- Returns the parts of a text that fit `room` columns each: between words where there is a blank, else anywhere.
+--- Returns parts of at most `room` columns of a text, split at blanks where possible.
 function M.parts(text, room)
   local parts, first = {}, 1
   repeat
@@ -128,7 +128,7 @@ local function columns_of(text) return #text:gsub("[\194-\244][\128-\191]*", "  
 -- Blanks within a command, and those of its quoted words.
 local JOINT, QUOTED = "\1", "\2"
 
--- Returns a text in which each command is one word: what stands between backticks, or from `purser` to the end.
+-- Returns a text with each command as one word: the part between backticks, or from `purser` to the end.
 local function with_commands(text)
   local function joined(before, command)
     return before .. command:gsub("'[^']*'", function(word) return (word:gsub(" ", QUOTED)) end):gsub(" ", JOINT)
@@ -179,7 +179,7 @@ function M.field(label, value, columns)
   return table.concat(lines, "\n")
 end
 
---- Shows what would be done, and reads what is typed.
+--- Shows the fields of a question, and reads the answer.
 ---@param fields table[]  { label, value }
 function M.ask(heading, fields, question)
   M.clear_line()
@@ -204,7 +204,7 @@ function M.answer(text)
   return typed
 end
 
---- Tells whether a question reaches a person: there is a terminal to ask on, and one to answer.
+--- Tells whether a question reaches a person: both streams are terminals.
 function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end

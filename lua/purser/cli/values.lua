@@ -64,7 +64,7 @@ function M.state(kind, value)
   return name and ("%s %s"):format(tostring(value), name) or tostring(value)
 end
 
--- The words by which the messages of the module call its options, and those of a shell, in this order.
+-- Patterns of the module's messages, and the options of the shell, in order of use.
 local shell_names = {
   { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
@@ -77,7 +77,7 @@ local shell_names = {
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
 }
 
---- Returns a message of the module with the options of the command in place of the module's.
+--- Returns a message of the module with options of the shell.
 function M.in_shell(text)
   for _, pair in ipairs(shell_names) do text = text:gsub(pair[1], pair[2]) end
   return (text:gsub('option (%-%-)', '%1'):gsub("([.!?]);", ";"))
