@@ -11,6 +11,24 @@ local DAY = 86400000
 describe("purser books", function()
   after_each(files.remove_kept)
 
+  it("names the account as hledger does, and needs a database", function()
+    local world, path = books_world.new(), files.new_path()
+    books_world.open(world, { sqlite = path, keys = {} }):close()
+    local open = require("purser.cli.books").open
+    for given, name in pairs { treasury_2 = "Treasury-2", ["2nd desk"] = "Account-2nd-desk", _x = "X", Main = "Main" } do
+      local books = open("sqlite:" .. path, given, {})
+      assert.equal(name, books.account)
+      books:close()
+    end
+    assert.equal(open("sqlite:" .. path, "default", {}).account, open("sqlite:" .. path, nil, {}).account)
+    for text, message in pairs { ["redis://h:1"] = '"redis:..." names no books', [""] = '"" names no books' } do
+      local code, _, err = command.run({ "books", "gaps", "--books", text }, {})
+      assert.equal(2, code)
+      assert.matches(message .. "; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS", err, 1, true)
+    end
+    assert.matches("no books are named", select(3, command.run({ "books", "gaps" }, {})), 1, true)
+  end)
+
   it("settles, matches, sends outside, closes, and shows gaps", function()
     local world, path = books_world.new(), files.new_path()
     local books = books_world.open(world, { sqlite = path, keys = {} })

@@ -102,6 +102,19 @@ describe("purser receive", function()
     assert.matches("belong to alice at the same time", err)
   end)
 
+  it("sends a receiver a test, and says whether it was taken", function()
+    assert.equal(0, (receive("begin", "--to", db)))
+    local got = at.file ""
+    assert.same({ 0, "shop took dp_test/credit\n", "" }, { receive("test", "shop", "--to", db, "--run",
+      "shop=cat >>" .. got) })
+    assert.matches('"id":"dp_test/credit"', files.read(got), 1, true)
+    local code, out, err = receive("test", "shop", "--to", db, "--run", "shop=exit 3")
+    assert.same({ 1, "" }, { code, out })
+    assert.matches("^purser: shop: the command ended with status", err)
+    at.rejected({ "receive", "receivers", "rename", "shop", "--to", db }, "give rename OLD NEW, or drop NAME")
+    at.rejected({ "receive", "receivers", "drop", "shop", "shop2", "--to", db }, "give rename OLD NEW, or drop NAME")
+  end)
+
   it("says with 5 that an event waits, and that its receiver is not named", function()
     assert.equal(0, (receive("begin", "--to", db)))
     assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db)))
