@@ -15,7 +15,7 @@ describe("purser books", function()
     local world, path = books_world.new(), files.new_path()
     books_world.open(world, { sqlite = path, keys = {} }):close()
     local open = require("purser.cli.books").open
-    for given, name in pairs { treasury_2 = "Treasury-2", ["2nd desk"] = "Account-2nd-desk", _x = "X", Main = "Main" } do
+    for given, name in pairs { treasury_2 = "Treasury-2", ["2nd desk"] = "Account-2nd-desk", _x = "X" } do
       local books = open("sqlite:" .. path, given, {})
       assert.equal(name, books.account)
       books:close()

@@ -21,7 +21,7 @@ end
 describe("a wrong argument", function()
   it("is repeated once, as it was typed", function()
     for message, said in pairs {
-      ['parameter "amount" is not a plain decimal'] = '--amount "1,5" is not a plain decimal; give 12.5; nothing was sent',
+      ['parameter "amount" is no decimal'] = '--amount "1,5" is no decimal; give 12.5; nothing was sent',
       ['parameter "amount" is "1,5", no decimal'] = '--amount is "1,5", no decimal; give 12.5; nothing was sent',
       ["no parameter is named"] = "no parameter is named; give 12.5",
     } do
