@@ -52,7 +52,6 @@ describe("purser login", function()
   end)
 
   it("lets the secret go that it reads beside the service of a replaced key", function()
-    local core = require "purser.core"
     local read, closed = core.read_credentials, 0
     local folder = files.folder()
     finally(function()
