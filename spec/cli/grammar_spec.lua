@@ -11,6 +11,23 @@ local function words_of(text)
   return words
 end
 
+describe("another word for an option", function()
+  it("is answered with the option of the command", function()
+    for words, option in pairs {
+      ["wallet transfer --coin"] = "--asset", ["wallet withdraw --asset"] = "--coin",
+      ["wallet withdraw --tag"] = "--memo", ["wallet withdraw --chain"] = "--network", ["wallet get_transfer --id"] = "--tranId",
+      ["wallet transfer --from"] = "--fromAccountType", ["wallet transfer --to"] = "--toAccountType",
+      ["wallet withdraw --to"] = "--address", ["wallet deposit_history --from"] = "--since",
+      ["wallet deposit_history --start"] = "--since", ["wallet deposit_history --to"] = "--until",
+      ["wallet deposit_history --end"] = "--until",
+    } do
+      local options, message = grammar.parse(commands.root(), words_of(words .. " x"))
+      assert.is_nil(options)
+      assert.equal(("unknown option '%s'; did you mean '%s'?"):format(words:match "%S+$", option), message)
+    end
+  end)
+end)
+
 describe("the words of a command line", function()
   local cases = {
     { "wallet coins --json", "wallet coins --json" },
