@@ -149,6 +149,18 @@ describe("purser fleet", function()
     assert.same({ 1, newest }, { #left, left[1].apiKey })
   end)
 
+  it("deletes no key for a secrets file that is not there, and makes none", function()
+    local own, secrets, none = at.file [[{"accounts": [{"name": "secrets001", "note": "n",
+      "keys": [{"note": "bot", "permissions": ["SPOT_DEAL_READ"]}]}]}]], at.file(), at.file()
+    local code, _, err = at.run("fleet", "apply", own, "--secrets", secrets, "--yes")
+    assert.equal(0, code, err)
+    at.rejected({ "fleet", "apply", own, "--secrets", none, "--yes" }, "fleet apply: there is no " .. none,
+      "the secrets of keys that are there (1) would be lost")
+    assert.is_nil(io.open(none))
+    assert(client:sync_clock())
+    assert.equal(1, #assert(client.sub_account:list_api_keys { subAccount = "secrets001" }))
+  end)
+
   it("does not wait for a file of secrets that is a pipe", function()
     local pipe = at.file()
     assert(os.execute("mkfifo -m 600 " .. pipe))

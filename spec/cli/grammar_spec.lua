@@ -15,7 +15,8 @@ describe("another word for an option", function()
   it("is answered with the option of the command", function()
     for words, option in pairs {
       ["wallet transfer --coin"] = "--asset", ["wallet withdraw --asset"] = "--coin",
-      ["wallet withdraw --tag"] = "--memo", ["wallet withdraw --chain"] = "--network", ["wallet get_transfer --id"] = "--tranId",
+      ["wallet withdraw --tag"] = "--memo", ["wallet withdraw --chain"] = "--network",
+      ["wallet get_transfer --id"] = "--tranId",
       ["wallet transfer --from"] = "--fromAccountType", ["wallet transfer --to"] = "--toAccountType",
       ["wallet withdraw --to"] = "--address", ["wallet deposit_history --from"] = "--since",
       ["wallet deposit_history --start"] = "--since", ["wallet deposit_history --to"] = "--until",
