@@ -15,6 +15,21 @@ describe("purser address", function()
     assert.matches("^address +T%w+\ncoin +USDT\nnetwork +TRX %(Tron%(TRC20%)%)\nconfirmations +%d+\n$", out)
   end)
 
+  it("is one that is wanted of those that exist, else a new one", function()
+    local address = require "purser.cli.address"
+    local client = assert(require("purser").new { base_url = at.url, api_key = at.account.api_key,
+      secret_key = at.account.secret_key })
+    finally(function() client:close() end)
+    local first = address.made(client, "USDT", "TRX")
+    local seen = {}
+    local kept = address.made(client, "USDT", "TRX", function(row)
+      seen[#seen + 1] = row.address
+      return row.address == first.address
+    end)
+    assert.same({ first.address, { first.address } }, { kept.address, seen })
+    assert.equal(first.address, address.made(client, "USDT", "TRX").address)
+  end)
+
   it("says which networks there are", function()
     local code, out, err = at.run("address", "USDT", "NOPE")
     assert.same({ 1, "" }, { code, out })

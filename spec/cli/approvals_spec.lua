@@ -36,6 +36,14 @@ describe("approvals in a shell", function()
   local function sent() return (service.world:counts()["wallet.withdraw"] or { applied = 0 }).applied end
   local function path(name) return folder .. "/" .. name end
 
+  it("makes no journal to show what plans lack", function()
+    local none = folder .. "/misspelt.db"
+    local code, _, err = command.run({ "approvals", "status", "--journal", none }, keys)
+    assert.equal(2, code)
+    assert.matches("approvals: there is no journal " .. none, err, 1, true)
+    assert.is_nil(io.open(none))
+  end)
+
   it("takes a policy that all have signed", function()
     files.write(path "first.json", policies.text(policies.given({ rules = { { name = "never",
       effect = "forbid", when = { coin = "USDT", amount_over = "5", amount_up_to = "5" } },
@@ -91,7 +99,8 @@ describe("approvals in a shell", function()
       path "alice.records"))
     code, out = purser("approvals", "add", path "june.plan", path "june.plan.alice.sig")
     assert.equal(3, code)
-    assert.matches("waits for approval: policy 1, all %(treasury 2%); signed by alice %(2 rows%)", out)
+    assert.matches('^{"plan":"%x+","queue":"june","rows":2,"until":"%d+%-%d+%-%d+","signed":%["alice"%],"state":'
+      .. '"it waits for approval: policy 1, all %(treasury 2%); signed by alice %(2 rows%)"}\n$', out)
     code, out, err = purser("payouts", "run", "--queue", "june", "--yes")
     assert.equal(3, code, out)
     assert.matches("signed by alice", err)

@@ -11,6 +11,24 @@ local DAY = 86400000
 describe("purser books", function()
   after_each(files.remove_kept)
 
+  it("names the account as hledger does, and needs a database", function()
+    local world, path = books_world.new(), files.new_path()
+    books_world.open(world, { sqlite = path, keys = {} }):close()
+    local open = require("purser.cli.books").open
+    for given, name in pairs { treasury_2 = "Treasury-2", ["2nd desk"] = "Account-2nd-desk", _x = "X" } do
+      local books = open("sqlite:" .. path, given, {})
+      assert.equal(name, books.account)
+      books:close()
+    end
+    assert.equal(open("sqlite:" .. path, "default", {}).account, open("sqlite:" .. path, nil, {}).account)
+    for text, message in pairs { ["redis://h:1"] = '"redis:..." names no books', [""] = '"" names no books' } do
+      local code, _, err = command.run({ "books", "gaps", "--books", text }, {})
+      assert.equal(2, code)
+      assert.matches(message .. "; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS", err, 1, true)
+    end
+    assert.matches("no books are named", select(3, command.run({ "books", "gaps" }, {})), 1, true)
+  end)
+
   it("settles, matches, sends outside, closes, and shows gaps", function()
     local world, path = books_world.new(), files.new_path()
     local books = books_world.open(world, { sqlite = path, keys = {} })
@@ -33,7 +51,7 @@ describe("purser books", function()
     for _, words in ipairs { { "settle", deposit }, { "close" }, { "gaps", "x" }, { "outside", deposit, deposit } } do
       local code, _, err = run(words[1], words[2], words[3])
       assert.equal(2, code)
-      assert.matches("`purser books " .. words[1] .. "` takes ", err, 1, true)
+      assert.matches("`purser books " .. words[1] .. " --help` shows what can be given", err, 1, true)
     end
     assert.equal(2, (run("match", deposit, withdrawal)))
     assert.equal(2, (run("settle", withdrawal, "success"))) -- it is final by itself

@@ -69,7 +69,7 @@ local mistakes = {
   { "broker withdraw --coin USDT --network TRX --address T --amount 1 --funds_password x", 2, "--funds_password",
     "env:NAME or file:PATH" },
   { "wait withdrawals x", 2, "'kind'", "'withdrawal', 'transfer'" },
-  { "wait withdrawal x --deadline soon", 2, "--deadline: 'soon'", "45s, 30m or 2h" },
+  { "wait withdrawal x --deadline soon", 2, "--deadline: 'soon'", "45s, 30m, 2h or 7d" },
   { "receive deliver", 2, "deliver", "deliveries" },
   { "receive run --poll 5", 2, "--poll: '5'", "45s" },
   { "payouts run LIST", 2, "journal", "give --journal FILE" },
@@ -124,9 +124,30 @@ local mistakes = {
   { "wallet withdrawal_history --filter status=done", 2, '"DONE"', "allowed are APPLY" },
   { "wallet deposit_history --filter status=succes", 2, '"SUCCES"', 'did you mean "SUCCESS"' },
   { "witdraw", 2, "'witdraw'", "`purser wallet withdraw`" },
-  { "receive settle dp_1 --to sqlite:DEPOSITS", 2, "`purser receive settle` takes 2 or 3 words",
-    "`purser help receive`" },
+  { "receive settle dp_1 --to sqlite:DEPOSITS", 2, "missing argument 'verb'", "give, same, refuse or seen" },
   { "send USDT", 2, "unknown command 'send'\n", "`purser --help`" },
+  { "payouts run JOURNAL --journal LIST --operation wallet.withdraw --yes", 2, "JOURNAL: is a database",
+    "give the list, and the journal as --journal" },
+  { "payouts plan FLEET --operation wallet.withdraw", 2, "FLEET: is JSON", "give the list as CSV" },
+  { "payouts plan SEMICOLONS --operation wallet.withdraw", 2, "20,50 has a comma for its decimals", "--decimal comma" },
+  { "wallet withdraw --coin USDT --chain TRX --address T --amount 20 --yes", 2, "'--chain'",
+    "did you mean '--network'?" },
+  { "wallet deposit_history --filter amount=12,5", 2, "amount is an amount such as 12.5", '"12,5"' },
+  { "journal list JOURNAL", 2, "belongs to no option", "is it --journal JOURNAL?" },
+  { "sync sqlite:DEPOSITS", 2, "belongs to no option", "is it --to sqlite:DEPOSITS?" },
+  { "receive list --to sqlite:/nowhere.db", 2, "there is no /nowhere.db", "`purser receive begin`" },
+  { "sync --to sqlite:/nowhere.db --journal /none.db", 2, "there is no journal /none.db", "give the --journal" },
+  { "approvals status --policy FLEET --journal /none.db", 2, "there is no journal /none.db", "give the --journal" },
+  { "fleet sweep FLEET --name x --asset USDT,BTC", 2, "'USDT,BTC' is no asset", "each by an option of its own" },
+  { "approve LIST --key x", 2, "LIST: it is no plan", "`purser payouts plan` writes one" },
+  { "sync --to sqlite:DEPOSITS --since 2026-01-01", 2, "is no duration", "7d" },
+  { "payouts run LIST --operation wallet.withdraw --journal JOURNAL --output LIST", 2,
+    "<file> and --output name one file", "LIST" },
+  { "fleet apply FLEET --secrets FLEET --yes", 2, "<declaration> and --secrets name one file", "FLEET" },
+  { "fleet plan FLEET --secrets OTHER", 2, "holds no key", "name the file of secrets, or an empty one" },
+  { "wallet transfer_history --from SPOT --to FUTURES", 2, "'--from'", "did you mean '--fromAccountType'?" },
+  { "wait transfer 5 --goal sent", 2, "--goal is of a withdrawal", "leave it out" },
+  { "policy check FLEET", 2, "FLEET: the policy", "member" },
 }
 
 describe("fifty mistakes at the shell", function()
@@ -138,9 +159,13 @@ describe("fifty mistakes at the shell", function()
     keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url }
     paths = { LIST = os.tmpname(), JOURNAL = os.tmpname(), FLEET = os.tmpname(), SECRETS = os.tmpname() }
     files.write(paths.LIST, "key,coin,address,amount\na,USDT,T,1\n")
+    paths.SEMICOLONS = os.tmpname()
+    files.write(paths.SEMICOLONS, "key;coin;network;address;amount\na;USDT;TRX;" .. TRON .. ";20,50\n")
     files.write(paths.FLEET, '{"group": "sub_account", "accounts": []}')
     os.remove(paths.JOURNAL)
-    os.execute("chmod 600 " .. paths.SECRETS)
+    paths.OTHER = os.tmpname()
+    files.write(paths.OTHER, "key,amount\na,20\n")
+    os.execute("chmod 600 " .. paths.SECRETS .. " " .. paths.OTHER)
     paths.PIPE = paths.FLEET .. ".pipe" -- nothing writes to it
     assert(os.execute("mkfifo -m 600 " .. paths.PIPE))
     assert(require("purser").journal.open { sqlite = paths.JOURNAL }):close()

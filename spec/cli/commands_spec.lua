@@ -21,6 +21,26 @@ describe("purser --help", function()
     end
   end)
 
+  it("has the options of an operation that its kind has, and no others", function()
+    local write = "--yes --reconcile --key"
+    for name, options in pairs {
+      ["wallet coins"] = "--dry-run --extra", ["wallet get_transfer"] = "--dry-run --extra",
+      ["wallet deposit_history"] = "--since --until --all --cursor --dry-run --extra",
+      ["wallet deposit_addresses"] = "--unchecked --dry-run --extra",
+      ["wallet withdraw"] = "--plan --require-saved-address --unchecked " .. write .. " --dry-run --extra",
+      ["wallet create_deposit_address"] = "--unchecked " .. write .. " --dry-run --extra",
+      ["sub_account create_api_key"] = "--show-secret --secret-file " .. write .. " --dry-run --extra",
+      ["sub_account list_sub_accounts"] = "--all --cursor --dry-run --extra",
+    } do
+      local words, own = {}, {}
+      for word in name:gmatch "%S+" do words[#words + 1] = word end
+      for _, group in ipairs(assert((grammar.leaf(commands.root(), words)))) do
+        for i = 2, group[1] == "Options" and #group or 0 do own[#own + 1] = group[i][1] end
+      end
+      assert.equal(options, table.concat(own, " "), name)
+    end
+  end)
+
   it("names a page of help that exists after a word that does not", function()
     local function advice(...)
       local _, _, err = command.run { ... }

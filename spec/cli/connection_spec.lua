@@ -35,7 +35,7 @@ describe("a command that is refused", function()
   it("makes no journal", function()
     local journal = at.folder() .. "/new.db"
     local nowhere = at.with { PURSER_BASE_URL = false }
-    local withdraw = { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON, "--amount", "5" }
+    local withdraw = { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON, "--amount", "20" }
     for words, message in pairs {
       [{ nowhere, "--yes" }] = "which service?", [{ at.keys }] = "give --yes",
       [{ at.keys, "--yes", "--memo", "" }] = "memo",
@@ -51,6 +51,40 @@ describe("a command that is refused", function()
       assert.is_nil(io.open(journal), message)
     end
     assert.equal(0, (at.received "wallet.withdraw"))
+  end)
+
+  it("makes no journal before a person says yes, and leaves no file that stood in for one", function()
+    local journal, list = at.folder() .. "/asked.db", at.file("key,coin,network,address,amount\na,USDT,TRX," .. TRON
+      .. ",20\n")
+    local bad, fleet = at.file("key,coin,network,address,amount\na,USDT,TRX," .. TRON .. ",20x\n"),
+      at.file '{"accounts": [{"name": "noaccount1", "note": "n"}]}'
+    local runs = { { "payouts", "run", list, "--operation", "wallet.withdraw" },
+      { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON, "--amount", "20" },
+      { "fleet", "apply", fleet, "--secrets", at.file() } }
+    for _, words in ipairs(runs) do
+      words[#words + 1], words[#words + 2] = "--journal", journal
+      local code, shown = at.on_terminal("no\n", (table.unpack or unpack)(words)) -- luacheck: ignore
+      assert.equal(2, code, shown)
+      assert(shown:find("not confirmed; nothing was sent", 1, true), shown)
+      assert.is_nil(io.open(journal), words[1])
+    end
+    local names, made = {}, os.tmpname
+    os.tmpname = function() -- luacheck: ignore
+      names[#names + 1] = made()
+      return names[#names]
+    end
+    local code, _, err = command.run({ "payouts", "run", bad, "--operation", "wallet.withdraw", "--journal", journal,
+      "--yes" }, at.keys)
+    os.tmpname = made -- luacheck: ignore
+    assert.equal(2, code)
+    assert.matches("1 of 1 payments have errors; nothing was sent", err, 1, true)
+    assert.is_nil(io.open(journal))
+    for _, name in ipairs(names) do
+      for _, suffix in ipairs { "", "-wal", "-shm" } do assert.is_nil(io.open(name .. suffix), name) end
+    end
+    runs[2][#runs[2] + 1] = "--yes"
+    assert.equal(0, (at.run((table.unpack or unpack)(runs[2])))) -- luacheck: ignore
+    assert.is_truthy(io.open(journal))
   end)
 
   it("is a write under a policy without a journal; a read needs neither journal nor account", function()

@@ -93,6 +93,24 @@ describe("the keys", function()
   end)
 end)
 
+describe("an account without keys", function()
+  it("is named with the nearest known name: those of login, and that of the environment", function()
+    local home = files.folder()
+    finally(function() files.remove(home) end)
+    assert(os.execute("mkdir -p " .. home .. "/purser"))
+    files.write(home .. "/purser/treasury.keys", "")
+    local environment = { XDG_CONFIG_HOME = home, PURSER_ACCOUNT = "savings", PURSER_API_KEY = "mx0k",
+      PURSER_SECRET_KEY = "s" }
+    for typed, meant in pairs { treasuri = "treasury", saving = "savings" } do
+      local code, _, err = command.run({ "wallet", "coins", "--account", typed, "--profile", "mexc" }, environment)
+      assert.equal(2, code)
+      assert.matches(('--account %s has no keys (did you mean "%s"?): there is no %s/purser/%s.keys; `purser login %s` '
+        .. "makes it; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=%s"):format(typed,
+        meant, home, typed, typed, typed), err, 1, true)
+    end
+  end)
+end)
+
 describe("a source of keys that cannot be looked up", function()
   it("is an error, and never makes room for the keys of another account", function()
     local folder = files.folder()

@@ -27,7 +27,7 @@ local RUNS = {
   "payouts show PLAN --journal JOURNAL",
   "fleet plan FLEET --secrets SECRETS", "fleet plan FLEET --secrets SECRETS --csv",
   "fleet apply FLEET --secrets SECRETS --csv --yes",
-  "fleet rotate FLEET --secrets SECRETS --yes", "fleet retire FLEET --secrets SECRETS --yes",
+  "fleet rotate FLEET --secrets SECRETS --yes --csv", "fleet retire FLEET --secrets SECRETS --yes --csv",
   "fleet sweep FLEET --name x",
   "fleet distribute FLEET --name x --asset USDT --to readingdesk1=1",
   "journal list --journal JOURNAL", "journal list --journal JOURNAL --csv", "journal show k --journal JOURNAL",

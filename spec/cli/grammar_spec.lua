@@ -11,6 +11,24 @@ local function words_of(text)
   return words
 end
 
+describe("another word for an option", function()
+  it("is answered with the option of the command", function()
+    for words, option in pairs {
+      ["wallet transfer --coin"] = "--asset", ["wallet withdraw --asset"] = "--coin",
+      ["wallet withdraw --tag"] = "--memo", ["wallet withdraw --chain"] = "--network",
+      ["wallet get_transfer --id"] = "--tranId",
+      ["wallet transfer --from"] = "--fromAccountType", ["wallet transfer --to"] = "--toAccountType",
+      ["wallet withdraw --to"] = "--address", ["wallet deposit_history --from"] = "--since",
+      ["wallet deposit_history --start"] = "--since", ["wallet deposit_history --to"] = "--until",
+      ["wallet deposit_history --end"] = "--until",
+    } do
+      local options, message = grammar.parse(commands.root(), words_of(words .. " x"))
+      assert.is_nil(options)
+      assert.equal(("unknown option '%s'; did you mean '%s'?"):format(words:match "%S+$", option), message)
+    end
+  end)
+end)
+
 describe("the words of a command line", function()
   local cases = {
     { "wallet coins --json", "wallet coins --json" },
@@ -111,8 +129,8 @@ describe("a command line", function()
     ["move go --journal postgresql:password=x"] = NO_JOURNAL,
     ["move go f x"] = "'x' is one word too many: <file> was given",
     ["move go --limit x"] = "--limit: 'x' is not a whole number",
-    ["move go --wait 5"] = "--wait: '5' is no duration; give 45s, 30m or 2h",
-    ["move go --wait 0s"] = "--wait: '0s' is no duration; give 45s, 30m or 2h",
+    ["move go --wait 5"] = "--wait: '5' is no duration; give 45s, 30m, 2h or 7d",
+    ["move go --wait 0s"] = "--wait: '0s' is no duration; give 45s, 30m, 2h or 7d",
     ["move go --coin A --coin B"] = "option '--coin' is given more than once; give it once",
     ["move go --json --format x"] = "--json, --csv and --format say in which form the result comes; give one of them",
     ["move go --extra a=1 --extra a=2"] = "--extra gives a twice",

@@ -51,6 +51,23 @@ describe("purser login", function()
     os.execute("rm -rf " .. folder)
   end)
 
+  it("lets the secret go that it reads beside the service of a replaced key", function()
+    local read, closed = core.read_credentials, 0
+    local folder = files.folder()
+    finally(function()
+      core.read_credentials = read
+      files.remove(folder)
+    end)
+    core.read_credentials = function()
+      return { profile = "mexc", secret = { close = function() closed = closed + 1 end } }
+    end
+    local environment = { XDG_CONFIG_HOME = folder, HOME = folder }
+    assert.equal(0, (command.run({ "login", "old" }, environment, "mx0a\nsecret\n")))
+    assert.equal(0, (command.run({ "login", "old", "--replace" }, environment, "mx0b\nsecret2\n")))
+    assert.equal(1, closed)
+    assert.matches("profile = mexc", files.read(folder .. "/purser/old.keys"), 1, true)
+  end)
+
   it("replaces a key, and keeps its service unless that is given anew", function()
     local folder = os.tmpname()
     os.remove(folder)

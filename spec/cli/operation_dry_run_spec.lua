@@ -33,6 +33,22 @@ describe("--dry-run", function()
     no_secret_in(out, err)
   end)
 
+  it("says what is not looked up", function()
+    local address = { "--coin", "USDT", "--network", "TRX", "--dry-run" }
+    local said = { [{ "deposit_addresses" }] = "; the network is looked up only when it is sent",
+      [{ "withdraw", "--address", "T1", "--amount", "20" }] = "; coin, network and address are not checked: --plan "
+        .. "checks them" }
+    for words, text in pairs(said) do
+      for _, word in ipairs(address) do words[#words + 1] = word end
+      local code, _, err = at.run("wallet", (table.unpack or unpack)(words)) -- luacheck: ignore
+      assert.equal(0, code, err)
+      assert.matches(("nothing is sent to %s (from PURSER_BASE_URL) with the keys from PURSER_API_KEY and "
+        .. "PURSER_SECRET_KEY%s\n"):format(at.url, text), err, 1, true)
+    end
+    assert.matches("with the keys from PURSER_API_KEY and PURSER_SECRET_KEY\n", select(3, at.run("wallet", "coins",
+      "--dry-run")), 1, true)
+  end)
+
   it("masks passwords, in plain and hashed", function()
     local hash = core.md5_hex "hunter2"
     for _, option in ipairs { { "--funds_password", "hunter2" }, { "--password", hash } } do

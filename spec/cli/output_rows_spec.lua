@@ -25,6 +25,30 @@ local function render(format, own, style)
   return text
 end
 
+describe("rows on a terminal that is too narrow for all columns", function()
+  local is_terminal, width = core.is_terminal, core.terminal_width
+  after_each(function() core.is_terminal, core.terminal_width = is_terminal, width end)
+
+  it("are the columns of their shape, and the note says how to see more", function()
+    local names = { "insertTime", "applyTime", "coin", "amount", "network", "status", "address", "memo", "txId", "id",
+      "command", "effect", "permission", "summary" }
+    local record = {}
+    for _, name in ipairs(names) do record[name] = ("x"):rep(20) end
+    record.status, record.insertTime, record.applyTime = 5, 1700000000000, 1700000000000
+    for shape, header in pairs { deposit = "insertTime coin amount status address",
+      withdrawal = "applyTime coin amount status id", operation = "id command effect summary" } do
+      local text, _, err = printed(function()
+        core.is_terminal, core.terminal_width = function() return true end, function() return 120 end
+        terminal.settings.output = nil
+        return output.rows(names, { record, record }, { format = "table" }, nil, shape)
+      end)
+      assert.equal(header, (text:match "^[^\n]*":gsub(" +", " ")))
+      err = err:gsub("%s+", " ")
+      assert.matches("too narrow for all columns; --columns NAMES or --json shows more", err, 1, true)
+    end
+  end)
+end)
+
 describe("rows", function()
   it("are CSV with exact amounts, times in milliseconds, and no cell that a spreadsheet runs", function()
     assert.equal("insertTime,coin,amount,note\n1700000000000,USDT,12.5,'=1+1\n1700000000007,BTC,-0.1,\n"

@@ -183,6 +183,9 @@ describe("purser payouts", function()
       "2 of 3 payments have errors; nothing was sent" } do
       assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
     end
+    code, out, err = purser("run", "--csv", unpack(given)) -- beside a result for programs the plan is for a person
+    assert.same({ 2, "" }, { code, out })
+    assert.matches("wrong.csv: 3 payments, 2 with errors\n", err, 1, true)
     files.write(path, "key,coin\na,USDT\na,BTC\n")
     code, out, err = purser("run", unpack(given))
     assert.equal(2, code, out)

@@ -25,6 +25,13 @@ describe("purser policy", function()
       approvals = count and { { group = "treasury", count = count } } or {} }
   end
 
+  it("names the rules that nobody can fill", function()
+    local code, out, err = run("check", file("x.json", { rule("all", {}, 20), rule("small", { coin = "USDT",
+      amount_up_to = "5" }) }))
+    assert.same({ 0, "" }, { code, err })
+    assert.matches("\nnobody can fill: all\nwithdrawn unasked, at most: USDT 5\n", out, 1, true)
+  end)
+
   it("says what gets looser, for those who sign it", function()
     local old = file("old.json", { rule("all", {}, 2) })
     local new = file("new.json", { rule("all", {}, 2), rule("small", { coin = "USDT", amount_up_to = "5" }) })

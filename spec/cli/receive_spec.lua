@@ -38,7 +38,7 @@ describe("purser receive", function()
     assert.matches("0 succeeded before now: not credited; 0 pending", out)
     code, out, err = receive("address", "alice", "USDT", "--to", db)
     assert.same({ 2, "" }, { code, out })
-    assert.matches("`purser receive address` takes 3 words", err, 1, true)
+    assert.matches("missing argument 'network'", err, 1, true)
     code, out = receive("address", "alice", "USDT", "TRX", "--to", db)
     assert.same({ 0, true }, { code, out:find "^T%w+\n$" == 1 })
     deposit "250"
@@ -108,6 +108,19 @@ describe("purser receive", function()
     local code, _, err = receive("address", "bob", "USDT", "TRX", "--to", db .. "2")
     assert.equal(2, code)
     assert.matches("belong to alice at the same time", err)
+  end)
+
+  it("sends a receiver a test, and says whether it was taken", function()
+    assert.equal(0, (receive("begin", "--to", db)))
+    local got = at.file ""
+    assert.same({ 0, "shop took dp_test/credit\n", "" }, { receive("test", "shop", "--to", db, "--run",
+      "shop=cat >>" .. got) })
+    assert.matches('"id":"dp_test/credit"', files.read(got), 1, true)
+    local code, out, err = receive("test", "shop", "--to", db, "--run", "shop=exit 3")
+    assert.same({ 1, "" }, { code, out })
+    assert.matches("^purser: shop: the command ended with status", err)
+    at.rejected({ "receive", "receivers", "rename", "shop", "--to", db }, "give rename OLD NEW, or drop NAME")
+    at.rejected({ "receive", "receivers", "drop", "shop", "shop2", "--to", db }, "give rename OLD NEW, or drop NAME")
   end)
 
   it("says with 5 that an event waits, and that its receiver is not named", function()

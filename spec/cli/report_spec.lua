@@ -18,6 +18,34 @@ local function failure(row, params, fields, is_json)
   end)
 end
 
+describe("a wrong argument", function()
+  it("is repeated once, as it was typed", function()
+    for message, said in pairs {
+      ['parameter "amount" is no decimal'] = '--amount "1,5" is no decimal; give 12.5; nothing was sent',
+      ['parameter "amount" is "1,5", no decimal'] = '--amount is "1,5", no decimal; give 12.5; nothing was sent',
+      ["no parameter is named"] = "no parameter is named; give 12.5",
+    } do
+      local code, _, err = failure(WITHDRAW, { amount = "1,5" }, { kind = "argument", outcome = "not_sent",
+        parameter = "amount", message = message, hint = "give 12.5" })
+      assert.equal(report.BAD_INPUT, code)
+      assert.equal("purser: " .. said, (err:gsub(" %[outcome not_sent%]", ""):gsub("\n$", "")))
+    end
+    local _, _, err = failure(WITHDRAW, { amount = "" }, { kind = "argument", outcome = "not_sent",
+      parameter = "amount", message = 'parameter "amount" is empty' })
+    assert.equal('purser: --amount "" is empty; nothing was sent\n', err)
+  end)
+
+  it("has the exit code of its kind", function()
+    for kind, outcomes in pairs { argument = { not_sent = 2 }, config = { not_sent = 2 }, api = { rejected = 1,
+      not_sent = 3 }, transport = { not_sent = 3, unknown = 4 }, workflow = { rejected = 1, not_sent = 3 } } do
+      for outcome, code in pairs(outcomes) do
+        assert.equal(code, (failure(WITHDRAW, {}, { kind = kind, outcome = outcome })), kind .. " " .. outcome)
+      end
+    end
+    assert.equal(3, (failure(COINS, {}, { kind = "transport", outcome = "unknown" }))) -- a read
+  end)
+end)
+
 describe("the cure of a value that the service rejects", function()
   it("is the service's own support where nobody knows the code, and of the service's answer alone", function()
     local fields = { kind = "api", outcome = "rejected", code = "98765", operation = "wallet.withdraw", message = "no" }

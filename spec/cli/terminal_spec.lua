@@ -47,6 +47,25 @@ describe("a question", function()
   end)
 end)
 
+describe("a failure without facts, with --json", function()
+  it("has the kind and the outcome of its exit code", function()
+    for code, facts in ipairs { '"workflow","outcome":"rejected"', '"argument","outcome":"not_sent"',
+      '"workflow","outcome":"not_sent"', '"workflow","outcome":"unknown"', '"workflow","outcome":"done"' } do
+      local given, out, err = printed(function()
+        terminal.settings.json = true
+        terminal.fail("no %s", "luck")
+        return terminal.finish(code)
+      end)
+      assert.same({ code, '{"error":{"message":"no luck","kind":' .. facts .. "}}\n", "" }, { given, out, err })
+    end
+    local _, out = printed(function()
+      terminal.settings.json = true
+      return terminal.finish(0)
+    end)
+    assert.equal("", out)
+  end)
+end)
+
 describe("what is printed", function()
   it("keeps its lines, and what hides in them becomes visible", function()
     assert.equal("a\tb\nc\\x1B[2J\\u{202E}\n", terminal.lines "a\tb\nc\27[2J\226\128\174\n")

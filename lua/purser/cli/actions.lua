@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The actions of a command are commands: each has its own arguments, options, help and example, and nothing else.
+-- Actions of a command, each with arguments, options, help and example of its own.
 
 local connection = require "purser.cli.connection"
 local grammar = require "purser.cli.grammar"
@@ -8,7 +8,7 @@ local M = { BY = { "--by", "<name>", "Who says so; without it USER." } }
 
 local load_action
 
--- Returns a function from an option that an action lacks to the actions that have the option; nil where none has.
+-- Returns a function that names the actions with an option, by the option's name.
 local function hints_of(command, actions)
   return function(name)
     local found = {}
@@ -31,8 +31,7 @@ function load_action(command, action, actions)
   return made
 end
 
---- Returns the table of a command whose actions are these: { name, what it does, arguments, an example, options, and a
---- function that returns the groups of options behind them }.
+--- Returns the table of a command of actions, each { name, text, arguments, example, options, fn() returning groups }.
 ---@param default string|nil  the action of a word that looks like a file
 function M.grammar(command, text, actions, default)
   local commands = {}

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Counts what this command has sent: what an interruption, or an error of its own, leaves open, and what --debug
--- prints.
+-- Counts the requests of this command, and prints them for --debug.
 
 local catalogue = require "purser.cli.catalogue"
 local terminal = require "purser.cli.terminal"
@@ -10,8 +9,7 @@ local M = { sent = 0, open = 0, writes = 0, on_answer = nil }
 
 local WORTH_SAYING_MS = 1000
 
---- Returns the hooks of the client. With `shows` each request is printed. A long wait for the rate limit is always
---- reported.
+--- Returns the hooks of the client; `shows` prints each request.
 function M.hooks(shows)
   return {
     wait = function(event)
@@ -43,7 +41,6 @@ function M.hooks(shows)
   }
 end
 
---- Says what had happened until now, in one sentence.
 function M.summary()
   if M.open > 0 then
     return ("%s was sent%s, and no answer says what became of it"):format(M.operation,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser address COIN NETWORK`: the deposit address, its network by all names, and the confirmations that it takes.
+-- `purser address COIN NETWORK`: the deposit address.
 
 local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"
@@ -18,8 +18,8 @@ function M.grammar()
   }
 end
 
---- Returns an address of a plan that is well, which is made where there is none. Ends the command otherwise.
----@param takes (fun(row: table): boolean)|nil  tells whether an address that exists is wanted; else another one is made
+--- Returns the address of a plan, new where none exists; or ends the command.
+---@param takes (fun(row: table): boolean)|nil  tells whether an existing address is wanted
 function M.made(client, coin, network, takes)
   local plan = report.must(client.wallet:plan_create_deposit_address { coin = coin, network = network,
     another = takes ~= nil })

@@ -23,7 +23,6 @@ function M.grammar()
   }
 end
 
--- Returns the next line without its end, as far as MAX_BYTES; nil at the end of the input.
 local function next_line()
   local bytes, count = {}, 0
   for byte in function() return io.read(1) end do
@@ -33,7 +32,6 @@ local function next_line()
   end
 end
 
---- Runs the command. Returns the exit code.
 function M.start(options)
   if not options.journal then
     report.bad_input "agent needs --journal FILE: the journal keeps which reference was paid"

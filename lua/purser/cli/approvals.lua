@@ -26,18 +26,15 @@ function M.grammar()
   })
 end
 
---- Returns the text of a file.
 function M.read(path) return report.must(files.read(path)) end
 
---- Returns the texts of files.
 function M.read_all(paths)
   local texts = {}
   for i, path in ipairs(paths or {}) do texts[i] = M.read(path) end
   return texts
 end
 
---- Returns the text of the file of what its reader signed before, "" where there is none. Ends the command where it
---- cannot be read: its records are neither left out of a page nor replaced.
+--- Returns the file of --records as text, "" where there is none. An unreadable file is neither skipped nor replaced.
 function M.read_records(path)
   local text, message, is_missing = files.read(path)
   return text or is_missing and "" or report.bad_input("%s", message)
@@ -64,8 +61,7 @@ function M.written(path)
   return plan or report.bad_input("%s: %s", path, message)
 end
 
---- Returns who signed a plan that was written, and until when it counts, as a text. Ends the command where the plan is
---- of another account or journal.
+--- Returns the signers and the last day of a written plan, as text. Refuses a plan of another account or journal.
 function M.signed(plan, at, options)
   local head, journal = plan.head, at.sources.journal
   for name, is in pairs { account = at.client:account(), journal = journal and journal:id() or head.journal } do
@@ -84,7 +80,6 @@ function M.signed(plan, at, options)
     found and found.withdrawn and "; WITHDRAWN by " .. found.withdrawn or "")
 end
 
---- Writes the plan of payments that were read and checked.
 function M.write_plan(options, at, payments)
   if not at.sources.is_named then
     report.bad_input "payouts plan: a plan is of an account with a name; give --account NAME"
@@ -103,7 +98,6 @@ function M.write_plan(options, at, payments)
   return report.DONE
 end
 
---- Shows a plan.
 function M.show(options, text)
   local journal = options.journal and connection.look_at_journal("payouts show", options.journal)
   local review = report.must(purser.approvals.show(text, { known = records_of(options.records), now = core.now_ms(),
@@ -149,6 +143,7 @@ end
 
 function M.start(options)
   if not connection.policy(options) then report.bad_input "approvals: give --policy FOLDER, or set PURSER_POLICY" end
+  if options.journal and options.action == "status" then connection.need_journal("approvals", options.journal) end
   local client, sources = connection.open(options)
   if not sources.journal then report.bad_input "approvals: give --journal FILE of the payer" end
   local code = actions[options.action](client, options)

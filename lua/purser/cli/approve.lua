@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser approve PLAN --key FILE`: shows a plan, has the largest sum typed, and lets `ssh-keygen` sign. The private
--- key is seen by ssh-keygen alone, or by its agent or token.
+-- `purser approve PLAN --key FILE`: shows a plan, has the largest sum typed, and lets `ssh-keygen` sign.
 
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
@@ -36,8 +35,7 @@ function M.grammar()
   }
 end
 
---- Lets ssh-keygen sign a text for a purpose, and writes the signature to `target`. It signs a copy that nobody else
---- can change, and not the file that the text was read from: who can write there could exchange it after it was shown.
+--- Lets ssh-keygen sign a private copy of a text: the file may have been exchanged since the text was shown.
 function M.sign(text, key, namespace, target)
   local copy = os.tmpname()
   report.must(files.replace(copy, text))
@@ -74,7 +72,6 @@ local function confirm(options, head)
   if not amount or not amount:eq(largest) then report.bad_input("that is not the %s; nothing was signed", what) end
 end
 
--- Adds the rows that were signed to the reader's own records.
 local function remember(path, plan)
   local lines = {}
   for i, row in ipairs(plan.rows) do
@@ -86,7 +83,8 @@ end
 
 function M.start(options)
   local text = approvals.read(options.plan)
-  local plan = report.must(plan_text.read(text))
+  local plan, problem = plan_text.read(text)
+  if not plan then report.bad_input("%s: %s; `purser payouts plan` writes one", options.plan, problem) end
   local home = credentials.home()
   options.records = options.records or home and home .. "/.purser-signed"
   approvals.show(options, text)

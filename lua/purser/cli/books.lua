@@ -1,17 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- `purser books settle|match|outside|close|gaps|events`: what a person says of the books, and what they ask of one.
+-- `purser books ACTION`: a person's words on the books, gaps and waiting events.
 
-local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.client.util.lazy"
 local limits = lazy "purser.hosts.limits"
+local of_actions = require "purser.cli.actions"
 local output = require "purser.cli.output"
 local purser = lazy "purser"
 local report = require "purser.cli.report"
 
 local M = {}
 
---- Returns the option that names the database.
 function M.database_option(name)
   return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
 end
@@ -39,57 +38,49 @@ function M.open(text, account, more)
   return report.must(purser.books.open(options))
 end
 
-local ACTIONS = { "settle", "match", "outside", "close", "gaps", "events" }
 local GAPS = { "owner", "list", "from", "to", "why" }
 local EVENTS = { "receiver", "waiting", "since", "error" }
 
 function M.grammar()
-  return {
-    text = "Say what the service no longer shows, and look at what is open.\n"
-      .. "  settle ID success|failed   how a record ended that is out of sight\n"
-      .. "  match WITHDRAWAL DEPOSIT   the two sides of a transfer between own accounts\n"
-      .. "  outside WITHDRAWAL         it went to somebody else\n"
-      .. "  close DATE                 close what lies before that day\n"
-      .. "  gaps                       what could not be read\n"
-      .. "  events                     what waits for each receiver",
-    arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
-      { "first", "ID, withdrawal or date.", optional = true, values = {} },
-      { "second", "settle: success or failed; match: the deposit.", optional = true, values = {} } },
-    { "Options", M.database_option "--books", M.ACCOUNT,
-      { "--forget", "<receiver>", "events: forget this receiver." } },
-    output.group(function(options) return options.action == "gaps" and GAPS or EVENTS end), connection.messages,
-  }
+  local own, withdrawal = { M.database_option "--books", M.ACCOUNT }, { "withdrawal", "Its id in a statement." }
+  local function nothing() end
+  return of_actions.grammar("books", "Say what the service no longer shows, and look at what is open.", {
+    { "settle", "Say how a record ended that is out of sight.", { { "record", "Its id in a statement." },
+      { "word", "success or failed.", choices = { "success", "failed" } } }, "766a... success", own, nothing },
+    { "match", "Say that a withdrawal and a deposit are the two sides of a transfer between own accounts.",
+      { withdrawal, { "deposit", "Its id in a statement." } }, "766a... 21f0...", own, nothing },
+    { "outside", "Say that a withdrawal went to somebody else.", { withdrawal }, "766a...", own, nothing },
+    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", own, nothing },
+    { "gaps", "Show what could not be read.", {}, "--json", own, function() return output.group(GAPS) end },
+    { "events", "Show what waits for each receiver.", {}, "--json", { own[1], own[2],
+      { "--forget", "<receiver>", "Forget this receiver." } }, function() return output.group(EVENTS) end },
+  })
 end
 
--- Those that print nothing, and what each takes.
-local methods = { settle = "settle", match = "match", outside = "outside", close = "close_before" }
-local words = { settle = "ID and success or failed", match = "WITHDRAWAL and DEPOSIT", outside = "WITHDRAWAL",
-  close = "DATE", gaps = "nothing", events = "nothing" }
+local actions = {}
+
+function actions.settle(books, options) report.must(books:settle(options.record, options.word)) end
+function actions.match(books, options) report.must(books:match(options.withdrawal, options.deposit)) end
+function actions.outside(books, options) report.must(books:outside(options.withdrawal)) end
+function actions.close(books, options) report.must(books:close_before(options.day)) end
 
 local function date(time) return time ~= "" and time and purser.utc.text(math.floor(tonumber(time))):sub(1, 10) end
 
-local lists = {}
-
-function lists.gaps(books, options)
+function actions.gaps(books, options)
   local gaps = report.must(books:gaps())
   for _, gap in ipairs(gaps) do gap.from, gap.to = date(gap.starts), date(gap.ends) or "now" end
-  return output.rows(GAPS, gaps, options, "all was read\n")
+  report.write(output.rows(GAPS, gaps, options, "all was read\n"), options.raw)
 end
 
-function lists.events(books, options)
+function actions.events(books, options)
   local events = report.must(books:events { forget = options.forget })
   for _, event in ipairs(events) do event.since = date(event.since) or nil end
-  return output.rows(EVENTS, events, options, "there is no receiver\n")
+  report.write(output.rows(EVENTS, events, options, "there is no receiver\n"), options.raw)
 end
 
 function M.start(options)
-  local given, needed = (options.first and 1 or 0) + (options.second and 1 or 0), words[options.action]
-  if given ~= (needed == "nothing" and 0 or needed:find " and " and 2 or 1) then
-    report.bad_input("`purser books %s` takes %s", options.action, needed)
-  end
-  local books, method = M.open(options.books, options.account, {}), methods[options.action]
-  if method then report.must(books[method](books, options.first, options.second))
-  else report.write(lists[options.action](books, options), options.raw) end
+  local books = M.open(options.books, options.account, {})
+  actions[options.action](books, options)
   books:close()
   return report.DONE
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The operations as `purser.operations` shows them, read once, when the first one is asked for: `list` has those of
--- the interface document, `every` those of the live service, too, `groups` and `by_name` have all.
+-- The operations, read at their first use: `list` (of the interface document), `every` (with the live service's),
+-- `groups` and `by_name`.
 
 local lazy = require "purser.client.util.lazy"
 local purser = lazy "purser"
@@ -28,25 +28,20 @@ end })
 --- Returns the operation of a name as people type it: `wallet withdraw`, `wallet:withdraw`, `wallet.internal-transfer`.
 function M.find(text) return M.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))] end
 
---- Returns the full names of the operations for which fits(row) is true.
 function M.names(fits)
   local names = {}
   for _, row in ipairs(M.every) do names[#names + 1] = fits(row) and row.full_name or nil end
   return names
 end
 
---- Tells whether the answer of an operation holds a secret that is shown once.
 function M.creates_key(row) return row.effect == "create" and row.shape == "api_key" end
 
---- Tells whether an operation sends coins to an address, which a plan checks before.
 function M.withdraws(row) return row.effect == "transfer" and row.by_name.address ~= nil end
 
---- Returns the parameter by which an operation names a network; or nil.
 function M.network_param(row)
   return row.by_name.coin and (row.by_name.netWork and "netWork" or row.by_name.network and "network") or nil
 end
 
---- Returns as text what a value of a parameter may be.
 function M.rule(param)
   local parts, names = { param[2] ~= "text" and param.rule or nil }, param.values and table.concat(param.values, ", ")
   if names then parts[1] = param[2] == "choice" and names or param.rule .. ": " .. names end
@@ -56,7 +51,7 @@ function M.rule(param)
   return table.concat(parts, "; ")
 end
 
---- Returns what to do where nobody knows whether an operation was executed.
+--- Returns the advice after an unknown outcome.
 function M.advice(row)
   local how, lookup = row.reconcile and row.reconcile.strategy, row.reconcile and row.reconcile.lookup
   if row.effect == "read" then return "a read: may be run again" end
@@ -65,7 +60,7 @@ function M.advice(row)
     or "do not run it again: --reconcile, or client:reconcile(err), looks in " .. lookup
 end
 
---- Returns a hint at where an operation stands of which a name, or a word of its name, was typed; or nil.
+--- Returns a hint at the commands of a typed operation, or of a word of an operation's name; or nil.
 function M.hint(name)
   local found, near, requested = {}, {}, name:gsub("%-", "_")
   if suggest.find(name, { "credentials" }) then return "did you mean `purser help credentials`?" end

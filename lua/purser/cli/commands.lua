@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The commands. Each has its file: `purser payouts` is purser.cli.payouts, which has grammar(), a table of grammar.lua,
--- and start(options), which returns the exit code, or none for 0. An operation's grammar is made from its row.
+-- The commands. `purser payouts` is the module purser.cli.payouts, with grammar() (see grammar.lua) and start(options),
+-- returning the exit code or nil. An operation's grammar is made from the operation's row.
 
 local lazy = require "purser.client.util.lazy"
 local catalogue = lazy "purser.cli.catalogue"
@@ -41,8 +41,6 @@ M.groups = {
   { "sub_account", "What a main account does with its sub-accounts." },
   { "live", "What the live service has beyond the 40: balances, keys, identity. The profile has to allow it." },
 }
-
------------------------------------------------------------------------------------------------------ an operation
 
 local function add_parameter(group, param)
   if param.plain then
@@ -106,7 +104,6 @@ local function facts(row)
     row.effect ~= "read" and "\nOutcome unknown: " .. catalogue.advice(row) .. "." or "")
 end
 
--- Values by the name of a parameter, or by its kind.
 local samples = {
   coin = "USDT", asset = "USDT", network = "TRX", netWork = "TRX", subAccount = "tradingdesk1",
   toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "FUTURES", id = "766a...", tranId = "766a...",
@@ -116,7 +113,6 @@ local samples = {
   area_code = "86",
 }
 
--- Returns a value of a parameter, for the example.
 local function sample(row, param)
   local payee = row.by_name.toAccountType
   payee = payee and payee.values and payee.values[1] -- how another user is named, or SPOT
@@ -125,7 +121,7 @@ local function sample(row, param)
   return param[2] == "choice" and param.values[1] or samples[param[1]] or samples[param[2]] or "TEXT"
 end
 
--- Returns a command line with what the operation cannot do without. A long one is continued as a shell takes it.
+-- Returns an example with the required options, continued by backslashes.
 local function example_of(row)
   local words = { ("purser %s %s"):format(row.group, row.name) }
   local function add(word)
@@ -143,7 +139,6 @@ local function example_of(row)
   return table.concat(words, "\n")
 end
 
--- Returns a hint from an option that is none, but a member of the records that are listed.
 local function member_hint(row)
   return function(option)
     for _, member in ipairs(row.result.record and {} or output.members(row)) do
@@ -154,7 +149,6 @@ local function member_hint(row)
   end
 end
 
---- Returns the grammar of an operation.
 function M.of_operation(row)
   local parameters = { "Parameters" }
   for _, param in ipairs(row.params) do add_parameter(parameters, param) end
@@ -167,8 +161,6 @@ function M.of_operation(row)
     row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
   }
 end
-
------------------------------------------------------------------------------------------------------- the command
 
 local EPILOG = [[
 Exit codes:
@@ -198,7 +190,6 @@ local function load_group(group)
   end
 end
 
--- Returns a hint for a word that is no command, but near one or an option of all commands; or nil.
 local function unknown_command(word)
   local hint = catalogue.hint(word)
   grammar.each_option(M.shared(), function(option)
@@ -210,7 +201,6 @@ local function unknown_command(word)
   return hint
 end
 
---- Returns the table of all commands.
 function M.root()
   local commands = {}
   for _, group in ipairs(M.groups) do
@@ -227,7 +217,7 @@ function M.root()
     { "Options", { "--version", "Show the version." } } }
 end
 
---- Returns the options of all commands, which may stand before the command.
+--- Returns the options that may stand before a command.
 function M.shared()
   return { output.group {}, connection.safety, connection.service, connection.messages }
 end

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser completion bash|zsh|fish`: a script that asks the command itself what can follow. Each name comes once, and
--- an option with known values offers them. Completing sends nothing.
+-- `purser completion bash|zsh|fish`: a script that asks the command which words can follow. Completing sends nothing.
 
 local commands = require "purser.cli.commands"
 local grammar = require "purser.cli.grammar"
@@ -48,16 +47,12 @@ local function values_of(option)
   return type(values) == "function" and values() or values
 end
 
--- Returns what may follow where the words name no command yet.
 local function next_command(above, names, is_help)
-  local list = {}
+  local list = names[2] and {} or is_help and { "credentials" } or { "help", "version" }
   for _, child in ipairs(above.commands) do list[#list + 1] = child[1] end
-  if names[2] then return list end
-  if is_help then list[#list + 1] = "credentials" else list[#list + 1], list[#list + 2] = "help", "version" end
   return list
 end
 
--- Returns what may stand where the last word is being typed.
 local function candidates(root, words)
   local is_help = words[1] == "help" and #words > 1
   if is_help then words = { (table.unpack or unpack)(words, 2) } end -- luacheck: ignore
@@ -80,7 +75,6 @@ local function candidates(root, words)
   return argument and (argument.choices or argument.values or { "<file>" }) or {}
 end
 
---- Writes the words that may stand last. Returns the exit code.
 function M.write_words(words)
   if #words == 0 then words = { "" } end
   local typed, out = words[#words], {}

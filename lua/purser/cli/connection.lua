@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- The options that say which service to talk to and with whose keys, and the client they make.
+-- The options of service, keys and journal, and the client of the options.
 
 local activity = require "purser.cli.activity"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local lazy = require "purser.client.util.lazy"
@@ -13,7 +14,6 @@ local limits = lazy "purser.hosts.limits"
 
 local M = {}
 
---- Options that say which service to talk to, and with whose keys, as a group of a grammar.
 M.service = { "Connection",
   { "--base-url", "<url>", "Address of the service, in place of what the file of the keys and PURSER_BASE_URL say." },
   { "--profile", "<name>", "Conventions of the service: default, or mexc, which knows its address.",
@@ -43,7 +43,6 @@ M.messages = { "Messages",
     choices = { "auto", "always", "never" } },
 }
 
---- Returns the option that names a journal.
 function M.journal_option(help)
   return { "--journal", "<file>", help, env = "PURSER_JOURNAL", convert = function(text)
     local store, problem = values.journal(text)
@@ -51,7 +50,6 @@ function M.journal_option(help)
   end }
 end
 
---- Options of commands that write.
 M.safety = { "Safety",
   M.journal_option("Journal in which each write call is recorded before it is sent: a file of SQLite, or "
     .. "postgresql:DATABASE for several hosts."),
@@ -61,21 +59,9 @@ M.safety = { "Safety",
     .. "PURSER_POLICY." },
 }
 
---- Returns the folder of the policy that the options or the environment name.
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
--- Adds the rules of a file to those that hold already. Returns nil, or a message.
-local function add_guard(made, path, options)
-  local rules, message = files.read_rules(path)
-  if not rules then return "--guard " .. message end
-  if not next(rules) then report.say("--guard %s sets no rules: nothing is rejected for it", path) end
-  if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
-  made.guard = made.guard or {}
-  made.guard[#made.guard + 1] = rules
-  made.guard_path = made.guard_path and made.guard_path .. ", " .. path or path
-end
-
---- Tells whether the journal of --journal is there already. Ends the command where its database cannot be asked.
+--- Tells whether the journal exists. Ends the command where the database cannot be asked.
 function M.has_journal(text)
   local is_there, err = purser.journal.exists(values.journal(text))
   if err then report.bad_input("%s", M.journal_problem(text, err)) end
@@ -92,51 +78,60 @@ function M.journal_problem(path, err)
   return ("--journal %s: %s"):format(path, report.sentence(err))
 end
 
---- Ends the command where the journal is missing: what looks at one makes none.
+--- Ends the command where the journal is missing: a look makes none.
 function M.need_journal(command, text)
   if M.has_journal(text) then return end
   report.bad_input("%s: there is no journal %s; give the --journal that the write calls were given", command, text)
 end
 
---- Returns the journal of --journal, to look at it.
 function M.look_at_journal(command, text)
   M.need_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
 end
 
--- Opens the journal of --journal, after a client without one has passed `check` where the journal is new: nothing is
--- made for a command that is refused. Returns the journal; or nil and a message, or an error of purser.new.
-local function open_journal(options, requested, check)
-  local path = options.journal
+-- Opens the journal of --journal. With `is_draft` an empty file stands in for a missing journal until a person said
+-- yes. Returns the journal; or nil and a message.
+local function open_journal(options, is_draft)
+  local path, stand_in = options.journal, nil
   local store = values.journal(path)
   local is_there, err = purser.journal.exists(store)
   if err then return nil, M.journal_problem(path, err) end
-  if not is_there then
-    M.client, err = purser.new(requested)
-    if err then return nil, err end
-    if check then check(M.client) end
-    M.client:close()
-  end
+  if not is_there and is_draft then is_draft, stand_in = pcall(os.tmpname) else is_draft = false end
   local journal
-  journal, err = purser.journal.open(store)
+  journal, err = purser.journal.open(is_draft and { sqlite = stand_in } or store)
   if not journal then return nil, M.journal_problem(path, err) end
-  if not is_there then report.say("the journal %s is new: it knows of no call that was made before", path) end
-  terminal.settings.recover = "purser journal recover" .. M.words(options)
+  if not is_there and not M.stand_in then
+    report.say("the journal %s is new: it knows of no call that was made before", path)
+  end
+  if is_draft then M.stand_in = { journal = journal, path = stand_in } end
+  terminal.settings.recover = not is_draft and "purser journal recover" .. M.words(options) or nil
   return journal
 end
 
--- Returns the guard rails that the options or the environment name; or nil and a message.
+local function drop_stand_in()
+  if not M.stand_in then return end
+  M.stand_in.journal:close()
+  M.stand_in.secret:close()
+  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(M.stand_in.path .. suffix) end
+  M.stand_in = nil
+end
+
 local function guard_of(options)
-  local made, guards = {}, { credentials.variable "PURSER_GUARD" }
-  for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
-  for _, path in ipairs(guards) do
-    local message = add_guard(made, path, options)
-    if message then return nil, message end
+  local made, paths = {}, { credentials.variable "PURSER_GUARD" }
+  for _, path in ipairs(options.guard or {}) do paths[#paths + 1] = path end
+  for _, path in ipairs(paths) do
+    local rules, message = files.read_rules(path)
+    if not rules then return nil, "--guard " .. message end
+    if not next(rules) then report.say("--guard %s sets no rules: nothing is rejected for it", path) end
+    if options.dry_run then rules.no_duplicates, rules.spending_limit = nil, nil end -- they judge what is recorded
+    made.guard = made.guard or {}
+    table.insert(made.guard, rules)
   end
+  made.guard_path = table.concat(paths, ", ")
   return made
 end
 
--- Returns why --profile alone would lead to another service than the keys' file or the environment names; or nil.
+-- Returns a message where --profile names another service than the keys' file or the environment; or nil.
 local function two_services(options, keys)
   local own = not options.base_url and options.profile and purser.profiles[options.profile].base_url
   local named = keys.base_url or credentials.variable "PURSER_BASE_URL"
@@ -145,8 +140,7 @@ local function two_services(options, keys)
     :format(options.profile, own, keys.base_url and keys.source or "PURSER_BASE_URL", named)
 end
 
--- Returns the service, from one source alone, the nearest: the options, then the file of the keys, then the
--- environment. A base URL of one and a profile of another would make a service that nobody named. Nil and why.
+-- Returns the service of the nearest source: options, file of the keys, environment. Two sources are never mixed.
 local function service_of(options, keys)
   local function pick(source, base_url, profile, name_of_url, name_of_profile)
     if not base_url and not profile then return nil end
@@ -163,24 +157,16 @@ local function service_of(options, keys)
       "PURSER_PROFILE")
 end
 
--- Returns enough of an API key to distinguish it from another.
-local function masked(api_key)
-  if #api_key < 12 then return api_key:sub(1, 2) .. "..." end
-  return api_key:sub(1, 5) .. "..." .. api_key:sub(-3)
-end
-
--- Returns where the keys go, as the client has it.
 local function describe(client, service, keys)
-  local request = client:prepare "ping"
-  local sources = { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
+  local request, key = client:prepare "ping", keys.api_key
+  return { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
     keys = keys.source, base_url = service.base_url, profile = service.profile,
-    key = masked(keys.api_key), account = keys.account or "the one that the key belongs to" }
-  return sources
+    key = #key < 12 and key:sub(1, 2) .. "..." or key:sub(1, 5) .. "..." .. key:sub(-3),
+    account = keys.account or "the one that the key belongs to" }
 end
 
---- Returns what of a command line names service, keys and journal, as words of a shell: a command that is
---- printed goes on where this one was.
----@param reads boolean|nil   of a command that reads, and so takes no journal and no policy
+--- Returns the options that name service, keys and journal, as words of a shell, for printed commands.
+---@param reads boolean|nil   of a read, which takes no journal and no policy
 function M.words(options, reads)
   local words = { "" }
   for i, name in ipairs { "journal", "policy", "account", "credentials", "base_url", "profile" } do
@@ -191,7 +177,6 @@ function M.words(options, reads)
   return table.concat(words, " ")
 end
 
--- Makes the transport of the client record its exchanges. Returns it, or nil and a message.
 local function recorded(inner, options)
   local message
   if not inner then
@@ -203,11 +188,12 @@ local function recorded(inner, options)
   return M.recorder, message
 end
 
---- Closes what `open` opened. Returns the exit code: 5 where the command succeeded and the recording did not.
+--- Closes client and recording. Returns the exit code: 5 where the recording alone failed.
 function M.finish(options, code)
   local client, recorder = M.client, M.recorder
   M.client, M.recorder = nil, nil
   if client then client:close() end
+  drop_stand_in()
   if not recorder then return code end
   local ok, problem = recorder:close()
   report.note("%d %s written to %s", recorder.count, recorder.count == 1 and "exchange was" or "exchanges were",
@@ -217,7 +203,7 @@ function M.finish(options, code)
   return code == report.DONE and report.NOT_WRITTEN or code
 end
 
--- Returns the option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
+-- Returns the option rate_limit; or nil and a message.
 local function rate_limit_of(options)
   local store = options.rate_limit and limits.parse(options.rate_limit)
   if options.rate_limit and not store then -- it is not quoted: it may hold a password
@@ -227,7 +213,6 @@ local function rate_limit_of(options)
   return { store = store }
 end
 
--- Returns where what an error of purser.new is about comes from, in brackets; empty where its message says that.
 local function origin_of(message, service, keys)
   if message:find "base_url" or message:find "profile" then
     return (" (the service comes from %s)"):format(service.source)
@@ -235,7 +220,6 @@ local function origin_of(message, service, keys)
   return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
--- Says that calls of this account have no known end, where the journal holds any, and which command finds out.
 local function tell_of_open_calls(journal, client, options)
   if not journal or options.action == "recover" then return end
   local count, err = journal:open_count(client:account())
@@ -245,11 +229,10 @@ local function tell_of_open_calls(journal, client, options)
     .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
 end
 
--- Makes the client, after its journal. Returns nil and a message, or an error of purser.new.
 local function make(requested, options, safe)
-  local check, policy, err = requested.check, requested.policy ~= false and M.policy(options) or nil, nil
-  requested.check, requested.policy = nil, nil
-  if options.journal then requested.journal, err = open_journal(options, requested, check) end
+  local policy, is_draft, err = requested.policy ~= false and M.policy(options) or nil, requested.is_draft, nil
+  requested.is_draft, requested.policy = nil, nil
+  if options.journal then requested.journal, err = open_journal(options, is_draft) end
   if err then return nil, err end
   if policy and not options.guard then -- of a command without the options of commands that write
     policy, safe.guard = nil, { { read_only = true } }
@@ -258,7 +241,48 @@ local function make(requested, options, safe)
   return purser.new(requested)
 end
 
---- Does what `open` does; returns nil and a message where the options make no client.
+local function transport_of(requested, options, service)
+  local transport, problem = requested.transport
+  if requested.concurrent then
+    transport, problem = purser.transport.multi {
+      base_url = service.base_url or purser.profiles[service.profile or "default"].base_url, proxy = options.proxy,
+      ca_file = options.ca_file }
+    if not transport then return nil, values.in_shell(tostring(problem)) end
+  elseif not options.record and not transport then
+    requested.proxy, requested.ca_file = options.proxy, options.ca_file
+  end
+  requested.concurrent = nil
+  if not options.record then return transport end
+  transport, problem = recorded(transport, options)
+  return transport, not transport and "--" .. tostring(problem) or nil
+end
+
+-- Returns a function that exchanges a stand-in for the journal, and returns client and journal.
+local function beginning(requested, sources, options)
+  return function()
+    sources.is_draft = false
+    if not M.stand_in then return M.client, sources.journal end
+    local offset_ms = M.client:now() - core.now_ms()
+    M.client:close()
+    requested.journal = report.must(open_journal(options))
+    M.client, sources.journal = report.must(purser.new(requested)), requested.journal
+    if math.abs(offset_ms) > 100 then M.client:sync_clock() end -- a run would wait anew when its clock is corrected
+    drop_stand_in()
+    return M.client, sources.journal
+  end
+end
+
+-- Returns the error of purser.new as text. allow_insecure is for programs alone.
+local function refusal(err, safe, service, keys)
+  local hint = err.option == "allow_insecure" and "use https://" or err.hint
+  local cure = hint and "; " .. hint or ""
+  if err.option == "guard" then
+    return ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
+  end
+  return values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
+end
+
+--- Does the same as `open`, but returns nil and a message where the options make no client.
 function M.try(options, overrides)
   if options.account == "" then -- queues and journals would keep what is paid under no name
     return nil, "--account is empty; give the name of an account, or leave it out"
@@ -286,43 +310,25 @@ function M.try(options, overrides)
     rate_limit.profile, requested.shares_limit = service.profile, nil
     requested.rate_limit = purser.rate_limit(rate_limit)
   end
-  if requested.concurrent then
-    local profile = purser.profiles[service.profile or "default"]
-    requested.concurrent = nil
-    requested.transport, problem = purser.transport.multi { base_url = service.base_url or profile.base_url,
-      proxy = options.proxy, ca_file = options.ca_file }
-    if not requested.transport then return nil, values.in_shell(tostring(problem)) end
-  elseif not options.record and not requested.transport then
-    requested.proxy, requested.ca_file = options.proxy, options.ca_file
-  end
-  if options.record then
-    requested.transport, problem = recorded(requested.transport, options)
-    if not requested.transport then return nil, "--" .. tostring(problem) end
-  end
+  requested.transport, problem = transport_of(requested, options, service)
+  if problem then return nil, problem end
   local client, err = make(requested, options, safe)
   if type(err) == "string" then return nil, err end
-  keys.secret:close() -- the client has made of it what it needs
-  -- allow_insecure is for programs: here nothing permits it
-  if not client then
-    local hint = err.option == "allow_insecure" and "use https://" or err.hint
-    local cure = hint and "; " .. hint or ""
-    if safe.guard_path and err.option == "guard" then
-      return nil, ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
-    end
-    return nil, values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
-  end
+  if M.stand_in then M.stand_in.secret = keys.secret else keys.secret:close() end
+  if not client then return nil, refusal(err, safe, service, keys) end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local sources = describe(client, service, keys)
   tell_of_open_calls(requested.journal, client, options)
   sources.journal, sources.is_named, sources.rate_limit = requested.journal, keys.account ~= nil, requested.rate_limit
   M.client = client
+  sources.is_draft, sources.begin = M.stand_in ~= nil, beginning(requested, sources, options)
   return client, sources
 end
 
---- Returns the client that the options ask for. Ends the command where they make none; init.lua closes it.
----@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once,
---- `policy = false` is of what only reads, `check(client)` ends a refused command before its journal is made
----@return table sources  { url, service, keys, base_url, profile }
+--- Returns the client that the options ask for, which init.lua closes. Ends the command where they make none.
+---@param overrides table|nil  options of purser.new; `concurrent`: a transport that sends many at once; `policy =
+--- false`: of a read; `is_draft`: no journal is made before sources.begin(), which returns client and journal
+---@return table sources  { url, service, keys, base_url, profile, begin }
 function M.open(options, overrides) return report.must(M.try(options, overrides)) end
 
 return M

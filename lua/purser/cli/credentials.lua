@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Where keys and passwords come from: a file that nobody else can read, or the environment. Never an argument, which
--- every process of the machine can see. A secret key goes from there to the signer in C: no Lua string ever holds it.
+-- Keys and passwords come from a private file or the environment, and never from an argument, which every process of
+-- the machine can see. No Lua string holds a secret key.
 
 local core = require "purser.core"
 local key_file = require "purser.client.util.key_file"
@@ -9,7 +9,7 @@ local values = require "purser.cli.values"
 
 local M = {}
 
---- Returns a variable of the environment; one that is empty counts as not set.
+--- Returns a variable of the environment; nil for an empty one.
 function M.variable(name)
   local value = os.getenv(name)
   return value ~= "" and value or nil
@@ -18,7 +18,7 @@ end
 local own_key -- the API key of the environment
 local taken, why_not -- its secret, or why there is none
 
---- Takes key and secret out of the environment, wherever the keys come from: no child process inherits them.
+--- Takes key and secret out of the environment: no child process inherits the secret.
 function M.take_secret()
   own_key = M.variable "PURSER_API_KEY" or own_key
   local held = core.take_secret "PURSER_API_KEY"
@@ -28,20 +28,18 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
---- Returns the user's folder. Nil without one: a relative path depends on the current folder, which others may fill.
+--- Returns the user's folder; nil for a relative path, which depends on the current folder.
 function M.home()
   local home = M.variable "HOME"
   return home and home:find "^/" and home or nil
 end
 
---- Returns the folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one.
 function M.folder()
   local config, home = M.variable "XDG_CONFIG_HOME", M.home()
   if config and config:find "^/" then return config .. "/purser" end
   return home and home .. "/.config/purser"
 end
 
---- Returns the file of a named account; nil and a message for what is no name.
 function M.path_of(name)
   if not name:find "^[%w_][%w_.-]*$" then
     return nil, ("%q is no name of an account; use letters, digits, _ and -"):format(name)
@@ -51,20 +49,18 @@ function M.path_of(name)
   return ("%s/%s.keys"):format(folder, name)
 end
 
---- Returns the names of the accounts that `purser login` keeps.
 function M.names()
   local folder, names = M.folder(), {}
   local pipe = folder and io.popen("ls -1 " .. values.shell_word(folder) .. " 2>/dev/null", "r")
-  if not pipe then return names end
-  for line in pipe:lines() do names[#names + 1] = line:match "^([%w_][%w_.-]*)%.keys$" end
-  pipe:close()
+  for line in pipe and pipe:lines() or function() end do names[#names + 1] = line:match "^([%w_][%w_.-]*)%.keys$" end
+  if pipe then pipe:close() end
   return names
 end
 
--- Returns whether nothing has this name. What is there and cannot be looked up is not missing: its reader says why.
+-- Tells whether a file is missing; a file that cannot be looked up is not.
 local function is_missing(path) return select(3, core.file_mode(path)) == true end
 
--- Returns the keys of a named account, where it has a file; nil alone where it has none.
+-- Returns the keys of a named account; nil alone where the account has no file.
 local function from_account(name)
   local path, message = M.path_of(name)
   if not path then return nil, message end
@@ -84,8 +80,7 @@ local function from_variables()
     .. "with `purser login`"
 end
 
--- Returns the keys that the environment holds or names, the nearest first; nil alone where it has none. PURSER_ACCOUNT
--- is the name of their account.
+-- Returns the keys that the environment holds or names, the nearest first; nil alone where it has none.
 local function from_environment()
   local path, folder, keys, message = M.variable "PURSER_CREDENTIALS", M.variable "CREDENTIALS_DIRECTORY", nil, nil
   if path then keys, message = key_file.read(path)
@@ -97,8 +92,7 @@ local function from_environment()
   return keys, message
 end
 
--- Says that the account of an option or variable has no keys: with those of another source the call would be made by
--- an account that nobody named.
+-- Returns why an account has no keys: keys of another source may belong to another account.
 local function without_keys(source, name, path)
   local own, names = M.variable "PURSER_ACCOUNT", M.names()
   names[#names + 1] = own ~= name and own or nil
@@ -108,9 +102,8 @@ local function without_keys(source, name, path)
     and "; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name or "")
 end
 
---- Returns the keys to sign with, the name of their account and the service that they belong to, where it is known: all
---- from one source. The secret is an object, which the caller closes when the client is made. An account that was named
---- has its own keys or none.
+--- Returns keys, account and service of one source. The caller closes the secret, an object. A named account has its
+--- own keys or none.
 ---@return table|nil keys  { api_key, secret, source, account, base_url, profile }
 function M.find(options)
   if options.credentials == "" then return nil, "--credentials is empty; name a file, or - for standard input" end
@@ -133,8 +126,7 @@ function M.find(options)
   return nil, path and without_keys(typed and "--account" or "PURSER_ACCOUNT", typed or named, path) or message
 end
 
---- Returns a password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else,
---- which is never quoted: it may be the password itself.
+--- Returns the password of env:NAME or file:PATH. No message quotes another text: it may be the password.
 function M.password(source)
   local kind, where = source:match("^(%a+):(.+)$")
   if kind == "env" then

@@ -1,7 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser doctor`: whether this machine, this key and the service go together; every finding comes with its cure.
---
--- It only reads. Permissions to write cannot be tried without doing something, so it says so.
+-- `purser doctor`: checks machine, key and service by reads alone; each finding comes with its cure.
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
@@ -38,7 +36,7 @@ function M.grammar()
   }
 end
 
--- The reads that show whether a key has a permission: cheap, and without anything that must exist.
+-- The reads that show the permissions of a key: cheap, and for any account.
 local probes = {
   { "SPOT_ACCOUNT_READ", "wallet.convertible_balances" },
   { "SPOT_WITHDRAW_READ", "wallet.deposit_history", { limit = 1 } },
@@ -50,19 +48,17 @@ local probes = {
 local Findings = {}
 Findings.__index = Findings
 
--- `state`: ok, warn or fail. `code` is the exit code that a failure asks for.
+-- `state`: ok, warn or fail. `code`: the exit code of a failure.
 function Findings:add(state, topic, text, cure, code)
   self[#self + 1] = { state = state, topic = topic, text = text, cure = cure }
   if state == "fail" then self.code = math.max(self.code, code) end
 end
 
--- Adds the failure of a call.
 function Findings:add_error(topic, err, cure)
   self:add("fail", topic, values.in_shell(errors.text(err, false)), values.in_shell(report.cure(err) or cure),
     report.code_of(err))
 end
 
--- Returns the hosts that are the service's own: those of the profile, else that of the live service.
 local function own_hosts(profile)
   local hosts = {}
   for host, is_own in pairs(profile.hosts or {}) do hosts[#hosts + 1] = is_own and host:lower() or nil end
@@ -71,8 +67,7 @@ local function own_hosts(profile)
   return hosts
 end
 
---- Warns when requests go to a host that is none of the service's own: hosts that look like it exist, and get whatever
---- is sent.
+--- Warns of a host that is none of the service's own: lookalikes exist.
 ---@param findings table  add(state, topic, text, cure)
 function M.check_host(findings, client, url)
   local host = url:match("^%a+://(%[[^%]]*%])") or url:match("^%a+://([^:/]+)") or ""
@@ -97,8 +92,8 @@ local function check_service(findings, client, url)
     return nil
   end
   findings:add("ok", "service", ("%s answers in %d ms"):format(url, after - before))
-  if url:find("^https:") then findings:add("ok", "tls", "the certificate is valid for this host")
-  else findings:add("ok", "tls", "not used: http:// to this machine") end
+  findings:add("ok", "tls", url:find "^https:" and "the certificate is valid for this host"
+    or "not used: http:// to this machine")
   return theirs - math.floor((before + after) / 2), after - before
 end
 
@@ -107,18 +102,16 @@ local function check_clock(findings, offset, span, recv_window)
     offset > 0 and "behind" or "ahead of", math.ceil(span / 2))
   local cure = "synchronise it: timedatectl set-ntp true (or chronyc makestep)"
   if -offset >= 1000 or offset > recv_window then
-    findings:add("fail", "clock", text .. "; signed requests are rejected", cure, report.REJECTED)
-  elseif math.abs(offset) > 500 then
-    findings:add("warn", "clock", text, cure)
-  else
-    findings:add("ok", "clock", text)
+    return findings:add("fail", "clock", text .. "; signed requests are rejected", cure, report.REJECTED)
   end
+  local is_off = math.abs(offset) > 500
+  findings:add(is_off and "warn" or "ok", "clock", text, is_off and cure or nil)
 end
 
 local key_codes = { ["10072"] = true, ["10073"] = true, ["700001"] = true, ["700002"] = true, ["700003"] = true,
   ["700006"] = true }
 
--- Finds out what the key may do. Stops at the first answer that says that the key itself is not accepted.
+-- Finds the permissions of the key. Stops where the key itself is not accepted.
 local function check_permissions(findings, client)
   local granted, missing = {}, {}
   for _, probe in ipairs(probes) do
@@ -143,19 +136,17 @@ end
 local FOR_EVER, SOON_DAYS = -999, 14
 
 local function check_validity(findings, key)
-  local days = key.remainingValidity
-  local text = ("%s; "):format(key.status or "of a state that is not said")
+  local days, text = key.remainingValidity, ("%s; "):format(key.status or "of a state that is not said")
   if key.status and key.status ~= "VALID" then
     findings:add("fail", "key", "the service says that it is " .. key.status, "make another key", report.REJECTED)
   elseif days == FOR_EVER then
     findings:add("ok", "key", text .. "it does not end")
   elseif type(days) ~= "number" then
     findings:add("warn", "key", text .. "the service does not say when it ends", "look at its page")
-  elseif days <= SOON_DAYS then
-    findings:add("warn", "key", text .. ("it ends in %d days"):format(days),
-      "make another key, or give this one an IP list: then it does not end")
   else
-    findings:add("ok", "key", text .. ("it ends in %d days"):format(days))
+    local is_soon = days <= SOON_DAYS
+    findings:add(is_soon and "warn" or "ok", "key", text .. ("it ends in %d days"):format(days),
+      is_soon and "make another key, or give this one an IP list: then it does not end" or nil)
   end
 end
 
@@ -172,8 +163,6 @@ local function check_ip_list(findings, key)
   end
 end
 
--- Reads the record of the key, where the profile has that operation: the days that are left, the IP list
--- and the permissions, those to write among them.
 local function check_record(findings, client)
   if not client.profile.live_operations then return end
   local request = client:prepare "wallet.convertible_balances"
@@ -188,7 +177,6 @@ local function check_record(findings, client)
   findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
 end
 
--- Returns a number, or the members of a window, as text.
 local function text_of(value)
   if type(value) == "number" then return ("%d"):format(value) end
   local parts = {}
@@ -196,7 +184,6 @@ local function text_of(value)
   return table.concat(parts, ", ")
 end
 
--- Names a fact in force that other sources read otherwise, and what the difference means.
 local function add_contested(findings, what, fact, mine, cure)
   local others = {}
   for _, reading in ipairs(fact) do
@@ -230,7 +217,6 @@ function M.check_contested(findings, client)
   end
 end
 
--- Returns the findings for a person: each with its cure below it.
 local function as_text(findings)
   local out = {}
   for _, finding in ipairs(findings) do
@@ -263,8 +249,7 @@ local function examine(findings, options)
   end
 end
 
--- Prints how the service's answers differ from what this version knows, which purser.recording.drift finds out. Returns
--- 1 when something does, shown or not, 3 when nothing was compared.
+-- Prints the differences between answers and this version. Returns 1 where any was found, 3 where none was compared.
 local function compare(options)
   local capture = drift.capture(report.must(purser.transport.curl { connect_timeout_ms = 3000, proxy = options.proxy,
     ca_file = options.ca_file }))

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser fleet plan|apply|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
--- docs/desk/fleets.md.
+-- `purser fleet ACTION FILE`: sub-accounts as a file declares them; see docs/desk/fleets.md.
 
 local of_actions = require "purser.cli.actions"
 local activity = require "purser.cli.activity"
@@ -33,6 +32,11 @@ local function amount(text)
   return text
 end
 
+local function asset(text)
+  if text:find "^%w+$" then return text end
+  return nil, ("'%s' is no asset, such as USDT; give each by an option of its own"):format(text)
+end
+
 local STEPS = { "account", "what", "note", "why" }
 local PAYMENTS = { "key", "operation", "fromAccount", "fromAccountType", "toAccount", "toAccountType", "asset",
   "amount" }
@@ -62,7 +66,8 @@ function M.grammar()
       { SECRETS, { "--days", "<days>", "This long after the rotation (1).", convert = days }, YES }, steps },
     { "sweep", "Write the payments that move what the accounts hold to the parent: a list for `purser payouts`.", FILE,
       "fleet.json --name june --asset USDT --output june.csv",
-      { NAME, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true },
+      { NAME, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true,
+          convert = asset },
         { "--leave", "<amount>", "What stays of each asset in each account (0).", convert = amount } }, payments },
     { "distribute", "Write the payments that move funds from the parent to accounts: a list for `purser payouts`.",
       FILE, "fleet.json --name july --asset USDT --to desk1=50 --output july.csv", { NAME,
@@ -71,7 +76,7 @@ function M.grammar()
   })
 end
 
--- The actions that make keys. The others do without the secrets file where there is none, and make none.
+-- The actions that make keys, and so a secrets file.
 local makes_keys = { apply = true, rotate = true }
 
 local function read_declaration(path)
@@ -85,63 +90,52 @@ local function show_steps(list, options)
   report.write(output.rows(STEPS, list, options), options.raw)
 end
 
--- Shows what was done; as JSON it is a part of the error. Returns the exit code.
 local function finish(options, done, err)
   if done or options.format ~= "json" then show_steps(done or err.details and err.details.done or {}, options) end
   return err and report.workflow_failure(err) or report.DONE
 end
 
--- Writes what a plan says.
 local function show(plan, options)
-  if output.is_text(options) then return report.write(tostring(plan) .. "\n") end
-  show_steps(plan.steps, options)
+  if not output.is_text(options) then return show_steps(plan.steps, options) end
+  report.write(tostring(plan) .. "\n")
 end
 
--- The actions that ask.
 local questions = { apply = "This makes it so", rotate = "This makes keys", retire = "This deletes keys" }
 
-local actions = {}
-
-function actions.plan(fleet, options)
-  local plan, err = fleet:plan()
-  if not plan then return finish(options, nil, err) end
-  show(plan, options)
+local function task_of(options)
+  if options.action == "retire" then return "retire", { overlap_ms = milliseconds(options.days or 1) } end
+  if options.action ~= "rotate" then return nil end
+  local age, ends = options.days or not options.ends_within and 90, options.ends_within
+  return "rotate", { max_age_ms = age and milliseconds(age) or nil, ends_within_ms = ends and milliseconds(ends) }
 end
 
-function actions.apply(fleet, options, sources)
-  local plan, err = fleet:plan()
+-- Ends the command where the secrets file is missing: the keys may be in use, and a volume not mounted.
+local function check_secrets(plan, options)
+  if not plan.orphans[1] then return end
+  if files.read(options.secrets) == "" then os.remove(options.secrets) end
+  report.bad_input("fleet apply: there is no %s, and the secrets of keys that are there (%d) would be lost; name the "
+    .. "file that has them, or make an empty one: then the keys are deleted", options.secrets, #plan.orphans)
+end
+
+-- Shows the due steps, asks, and does the shown steps.
+local function act(fleet, options, sources)
+  local plan, err = fleet:plan(task_of(options))
   if not plan then return finish(options, nil, err) end
-  if #plan.steps == 0 then return show(plan, options) end
-  if sources.is_new_file and plan.orphans[1] then -- of a volume that is not mounted, perhaps: the keys are in use
-    if files.read(options.secrets) == "" then os.remove(options.secrets) end
-    report.bad_input("fleet apply: there is no %s, and the secrets of keys that are there (%d) would be lost; name the "
-      .. "file that has them, or make an empty one: then the keys are deleted", options.secrets, #plan.orphans)
-  end
+  if #plan.steps == 0 or options.action == "plan" then return show(plan, options) end
+  if sources.is_new_file then check_secrets(plan, options) end
   if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
-  report.ask(options, questions.apply, sources, { { "steps", #plan.steps } })
-  return finish(options, fleet:apply(plan))
+  report.ask(options, questions[options.action], sources, { { "steps", #plan.steps } })
+  fleet.client = sources.begin()
+  if makes_keys[options.action] then report.note "lists show late what was made: reading them again within a minute" end
+  local is_shown = not options.yes or options.action ~= "apply" or sources.is_new_file
+  local done, problem, left_out = fleet:apply(is_shown and plan or nil)
+  for _, line in ipairs(left_out or {}) do report.say("%s", line) end
+  local code = finish(options, done, problem)
+  return code == report.DONE and left_out[1] and #done < #plan.steps and report.NOT_SENT or code
 end
 
-function actions.rotate(fleet, options, sources)
-  local age = options.days or not options.ends_within and 90
-  local all = age == 0 and " Days are 0: that is EVERY key of the fleet." or ""
-  local which = {}
-  if age then which[1] = ("is older than %s days"):format(age) end
-  if options.ends_within then which[#which + 1] = ("ends within %s days"):format(options.ends_within) end
-  report.ask(options, questions.rotate, sources,
-    { { "keys", ("Each that %s gets a second one.%s"):format(table.concat(which, " or "), all) } })
-  return finish(options, fleet:rotate { max_age_ms = age and milliseconds(age) or nil,
-    ends_within_ms = options.ends_within and milliseconds(options.ends_within) })
-end
+local actions = { plan = act, apply = act, rotate = act, retire = act }
 
-function actions.retire(fleet, options, sources)
-  local age = options.days or 1
-  report.ask(options, questions.retire, sources,
-    { { "keys", ("Each is deleted whose successor is older than %s days."):format(age) } })
-  return finish(options, fleet:retire { overlap_ms = milliseconds(age) })
-end
-
--- Writes a list of payments. Returns the exit code.
 local function write_list(options, list, err)
   if not list then return report.failure({ effect = "read" }, {}, err) end
   local records = {}
@@ -150,7 +144,8 @@ local function write_list(options, list, err)
     for name, value in pairs(payment.params) do records[i][name] = value end
   end
   report.write(output.rows(PAYMENTS, records, options), options.raw)
-  report.note("%d payments; next: purser payouts run %s --journal FILE", #list, options.output or "LIST")
+  report.note(list[1] and "%d payments; next: purser payouts run %s --journal FILE" or "nothing is to be moved", #list,
+    options.output or "LIST")
 end
 
 function actions.sweep(fleet, options)
@@ -170,7 +165,8 @@ end
 function M.start(options)
   local declared, question = read_declaration(options.declaration), questions[options.action]
   if question then report.check_can_ask(options, question) end -- before anything is waited for
-  local client, sources = connection.open(options, { policy = question and connection.policy(options) or false })
+  local client, sources = connection.open(options, { is_draft = true,
+    policy = question and connection.policy(options) or false })
   local vault, message = { store = error }, nil -- a list of payments needs no key
   if options.secrets then
     sources.is_new_file = select(3, core.file_mode(options.secrets)) == true

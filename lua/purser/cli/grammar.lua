@@ -1,19 +1,18 @@
 -- SPDX-License-Identifier: MIT
---- The grammar of a command line. A command is one table, from which its words are parsed, explained (help.lua) and
---- completed (completion.lua), and from which each mistake gets its cure:
+--- The grammar of a command line. Parsing, help, completion and the cures of mistakes come from one table a command:
 --
 --   { text = "What it does.", epilog = "An example.", arguments = { { "file", "The file." } },
 --     { "Options", { "--cursor", "<file>", "Where it is kept." }, { "--yes", "Do it without asking." } } }
 --
--- A command with commands below it has `commands` instead, each { name, summary, load = fn() that returns its table }.
--- An argument is { name, help }, an option { names, "<what>", help }, a flag { names, help }, with these members:
---   choices    what is taken and nothing else
---   values     what completion offers: a list, or a function that returns it
---   convert    fn(text): the value, or nil and what is wrong; that of its <what> otherwise
---   required, target (the member of the options), default; value: of a flag, if it is not true
---   env        the variable of the environment that stands in for it, unless it is empty
---   many       a list of all that are given; optional: an argument that may be missing
--- Names are taken as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
+-- A command with subcommands has `commands` instead, each { name, summary, load = fn() returning a table }.
+-- An argument is { name, help }, an option { names, "<kind>", help }, a flag { names, help }, with optional members:
+--   choices    the only values
+--   values     offers of completion: a list, or a function returning a list
+--   convert    fn(text): the value, or nil and a message; default: the kind's
+--   required, target (the member of the options), default; value: of a flag, default true
+--   env        a variable of the environment in place of the option
+--   many       a list of values; optional: the argument may be missing
+-- Names are read as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
 local lazy = require "purser.client.util.lazy"
 local suggest = lazy "purser.client.util.suggest"
@@ -42,7 +41,6 @@ local function pair(text, option)
     and "; a shell takes > and < for itself" or "")
 end
 
--- The kinds of options, by their <what>: how a text is read, and what completion offers.
 local kinds = {
   ["<file>"] = { values = { "<file>" } }, ["<n>"] = { convert = whole }, ["<ms>"] = { convert = whole },
   ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = pair },
@@ -51,19 +49,14 @@ local kinds = {
   ["<when>"] = { convert = function(text) return values.time(text) end, values = { "now", "1h", "24h", "7d", "30d" } },
 }
 
---- Returns what an option takes, as "<file>"; nil for a flag.
 function M.takes(option) return option[3] and option[2] or nil end
 
---- Returns the help of an option, a flag or an argument.
 function M.help_of(option) return option[3] or option[2] end
 
---- Returns the kind of what an option takes: { convert, values }.
 function M.kind_of(option) return kinds[M.takes(option)] or {} end
 
---- Returns the long name of an option.
 function M.name_of(option) return option[1]:match "(%S+)$" end
 
---- Calls fn(option) for each option of a command.
 function M.each_option(command, fn)
   for _, group in ipairs(command) do
     for i = 2, #group do fn(group[i]) end
@@ -72,7 +65,7 @@ end
 
 local function plain(name) return (name:lower():gsub("[-_]", "")) end
 
--- Returns by what an option is found; `--yes-` and `--y--es` are no forms of a name.
+-- Returns the key of an option's name; `--yes-` and `--y--es` are no forms of a name.
 local function key_of(name)
   if not name:find "^%-%-" or name:find "^..%A" or name:find "[-_]$" or name:find("[-_][-_]", 3) then return name end
   return "--" .. plain(name)
@@ -93,8 +86,8 @@ local function names_of(command)
   return names
 end
 
---- Returns the command that the words name, how many words that takes, and their names. Where a word names none: nil,
---- and the table that has the commands. What looks like a file is an argument of the `default` command.
+--- Returns the command that the words name, the number of its words, and their names; or nil, and the commands' table.
+--- A word that looks like a file is an argument of the `default` command.
 function M.leaf(root, words)
   local command, names, at = root, { "purser" }, 0
   while command.commands do
@@ -112,8 +105,6 @@ function M.leaf(root, words)
   return command, at, names
 end
 
---------------------------------------------------------------------------------------------------------- mistakes
-
 local function quoted(list) return "'" .. table.concat(list, "', '") .. "'" end
 
 local function unknown_command(word, names, command)
@@ -122,9 +113,7 @@ local function unknown_command(word, names, command)
   if not word then
     return "a command is required" .. (names[2] and ", one of " .. table.concat(known, ", ") or "")
   end
-  if word:find "^%-" then
-    kind, known = "option", names_of(command)
-  end
+  if word:find "^%-" then kind, known = "option", names_of(command) end
   local near = suggest.find(word, known)
   local hint = kind == "command" and command.unknown and command.unknown(word, names) or nil
   if kind == "command" and not near and not hint and names[2] then
@@ -134,9 +123,12 @@ local function unknown_command(word, names, command)
   return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""), hint
 end
 
--- Other words for the same thing.
-local same = { ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
-  ["--from"] = "--since", ["--start"] = "--since", ["--to"] = "--until --address", ["--end"] = "--until" }
+-- Synonyms of options.
+local same = {
+  ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
+  ["--chain"] = "--network", ["--from"] = "--fromAccountType --since", ["--start"] = "--since",
+  ["--to"] = "--toAccountType --until --address", ["--end"] = "--until",
+}
 
 -- Keys are no options of any command.
 local keys = { ["--apikey"] = true, ["--secretkey"] = true, ["--secret"] = true, ["--key"] = true }
@@ -153,9 +145,7 @@ local function unknown_option(command, option_of, name)
   return near and ("%s; did you mean '%s'?"):format(message, near) or message, hint
 end
 
------------------------------------------------------------------------------------------------------------ parsing
-
--- Reads a text that was given for an option or an argument. Returns the value, or nil and what is wrong.
+-- Reads the text of an option or argument. Returns the value; or nil and a message.
 local function read(option, text)
   local convert = option.convert or M.kind_of(option).convert
   for _, choice in ipairs(option.choices or {}) do
@@ -168,12 +158,11 @@ local function read(option, text)
   return text
 end
 
--- Returns the member of the options that an option or an argument fills.
 local function target_of(option)
   return option.target or (M.name_of(option):gsub("^%-+", ""):gsub("%-", "_"))
 end
 
--- Keeps a value, which is `true` for a flag. Returns what is wrong, or nil.
+-- Keeps a value, `true` of a flag. Returns a message, or nil.
 local function put(options, option, name, text)
   local target, value, problem = target_of(option), option.value or true, nil
   if text ~= true then value, problem = read(option, text) end
@@ -194,7 +183,6 @@ local function put(options, option, name, text)
   list[#list + 1] = value
 end
 
--- Returns what has to be given and was not, as a message; or nil.
 local function missing(command, options, given)
   for i = given + 1, #(command.arguments or {}) do
     local argument = command.arguments[i]
@@ -214,7 +202,7 @@ local function missing(command, options, given)
   return names[1] and ("missing option %s: %s"):format(quoted(names), help) or problem
 end
 
--- Returns what the option at words[at] is given and the place of its last word; or nil and what is wrong.
+-- Returns the value of the option at words[at] and the place of the value; or nil and a message.
 local function given_for(option, option_of, words, at)
   local name, value = words[at]:match "^(%-%-[^=]+)=(.*)$"
   if not M.takes(option) then
@@ -229,7 +217,32 @@ local function given_for(option, option_of, words, at)
   return follows, at + 1
 end
 
--- Reads the words of one command. Returns its options, or nil, what is wrong and what else helps.
+local function file_option(command)
+  local found
+  M.each_option(command, function(option)
+    local takes, name = M.takes(option), M.name_of(option)
+    found = found or name ~= "--output" and (takes == "<file>" or takes == "<database>") and name or nil
+  end)
+  return found
+end
+
+-- Returns a message where one file is named twice: a written file would replace a read one.
+local function named_twice(command, options)
+  local seen, problem = {}, nil
+  for _, argument in ipairs(command.arguments or {}) do
+    local path = options[target_of(argument)]
+    if type(path) == "string" then seen[path] = "<" .. argument[1] .. ">" end
+  end
+  M.each_option(command, function(option)
+    local name, path = M.name_of(option), M.takes(option) == "<file>" and options[target_of(option)]
+    if type(path) ~= "string" or path == "-" then return end
+    problem = problem or seen[path] and ("%s and %s name one file, %s"):format(seen[path], name, path)
+    seen[path] = name
+  end)
+  return problem
+end
+
+-- Reads the words of a command. Returns the options; or nil, a message and a hint.
 local function read_words(command, words, at)
   local options, arguments, option_of = {}, command.arguments or {}, options_of(command)
   local function begin(option)
@@ -246,7 +259,8 @@ local function read_words(command, words, at)
     elseif rest or not word:find "^%-." then
       local argument = arguments[given + 1]
       if not argument then
-        local last = arguments[#arguments]
+        local last, other = arguments[#arguments], word:find "[./:]" and file_option(command)
+        if other and not last then return nil, ("'%s' belongs to no option; is it %s %s?"):format(word, other, word) end
         return nil, last and ("'%s' is one word too many: <%s> was given"):format(word, last[1])
           or ("'%s' belongs to no option; write --NAME before a value"):format(word)
       end
@@ -264,13 +278,13 @@ local function read_words(command, words, at)
     end
     if problem then return nil, problem, hint end
   end
-  local problem = missing(command, options, given)
+  local problem = missing(command, options, given) or named_twice(command, options)
   if problem then return nil, problem end
   return options
 end
 
---- Reads a command line. Returns the options, the names of the command, and the command; or nil, what is wrong, what
---- else helps, and the names. Options { help = command } where help was asked for.
+--- Returns the options, the names of the command, and the command; or nil, a message, a hint, and the names. For help
+--- the options are { help = command }.
 function M.parse(root, words)
   local command, at, names, above = M.leaf(root, words)
   for i, word in ipairs(words) do
@@ -288,7 +302,7 @@ function M.parse(root, words)
   return nil, message, hint, names
 end
 
---- Returns the words with the options that stand before the command at the end, and without other ways to ask for help.
+--- Returns the words with leading options at the end, and `help COMMAND` as `COMMAND --help`.
 ---@param shared table  a command with the options that all commands have
 function M.normal(words, shared)
   local at, option_of, list = 1, options_of(shared), {}

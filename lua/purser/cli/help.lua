@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The help of a command, from its grammar: lines that fit the terminal, or 80 columns where there is none.
+-- The help of a command, from the grammar, in the columns of the terminal or 80.
 
 local core = require "purser.core"
 local grammar = require "purser.cli.grammar"
@@ -9,8 +9,7 @@ local M = {}
 
 local NARROW, HELP_AT, SCREEN = 60, 28, 24 -- columns; where a help begins; lines
 
--- Returns a text as lines of at most `width` columns: each of its lines keeps what it is indented by (also by the
--- number of an entry), and `hang` more.
+-- Returns lines of at most `width` columns; a continued line keeps its indentation, and `hang` more.
 local function folded(text, width, indent, hang)
   return ((text .. "\n"):gsub("([^\n]*)\n", function(line)
     local own = width >= NARROW and line:match "^  [^ ]+ .-   +" or line:match "^ *%d+%. " or line:match "^ *"
@@ -18,10 +17,8 @@ local function folded(text, width, indent, hang)
   end))
 end
 
---- Returns a text as lines of at most so many columns, each with its line end.
 function M.lines(text, width) return folded(text, width, 0, 0) end
 
--- Returns a name and its help: beside it where there is room, else below.
 local function entry(name, help, width)
   local at = width < NARROW and 6 or HELP_AT
   local text = folded(help, width, at, 0)
@@ -34,7 +31,6 @@ local function shown_argument(argument)
   return argument.many and "[" .. name .. " ...]" or argument.optional and "[" .. name .. "]" or name
 end
 
---- Returns the line that says how a command is called.
 function M.usage(command, names)
   local parts = { table.concat(names, " ") }
   if command.commands then parts[2] = "<command>" end
@@ -45,7 +41,6 @@ function M.usage(command, names)
   return table.concat(parts, " ") .. " [options]"
 end
 
---- Returns an option with what it takes, and its help with what is chosen from.
 function M.option(option)
   local takes, help = grammar.takes(option), grammar.help_of(option)
   if option.many then help = help:gsub("%.$", "; may be repeated.") end
@@ -53,7 +48,6 @@ function M.option(option)
   return option[1]:gsub(" ", ", ") .. (takes and " " .. takes or ""), help
 end
 
---- Returns the help of a command.
 function M.text(command, names)
   local width = math.max(30, math.min(100, core.is_terminal(1) and core.terminal_width(1) or 80))
   local out = { folded("Usage: " .. M.usage(command, names), width, 0, 2), folded("\n" .. command.text, width, 0, 0) }

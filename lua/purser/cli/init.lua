@@ -21,8 +21,7 @@ local M = {}
 local UNKNOWN, NOT_WRITTEN, OWN_ERROR, INTERRUPTED = 4, 5, 70, 130
 local BAD_FILE = 9 -- EBADF
 
--- A standard stream that is closed would give its number to the next file or connection, and what is written to it
--- would go there. Each gets a file that can do neither what the stream should nor any harm.
+-- Fills closed standard streams: the next file or connection would get the stream's number, and its output.
 M.streams = {}
 local function fill_streams()
   for i, stream in ipairs { io.stdin, io.stdout, io.stderr } do
@@ -31,8 +30,7 @@ local function fill_streams()
   end
 end
 
--- Returns the exit code of what ended the command: report.stop, an error of its own, or Ctrl-C. Lua would end with 1,
--- which means that the service rejected it.
+-- Returns the exit code of report.stop, of Ctrl-C, or of an error of the command's own.
 local function code_of(problem)
   if type(problem) == "table" and problem.exit_code then return problem.exit_code end
   local interrupted = tostring(problem):find("interrupted!", 1, true)
@@ -54,7 +52,7 @@ local function code_of(problem)
   return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
 end
 
--- Runs the command that was parsed. Returns its exit code: a command that returns no number has succeeded.
+-- Runs the parsed command. Returns the exit code: 0 where the command returns no number.
 local function dispatch(options, names, command)
   local _, code = xpcall(function()
     output.check(options, command)
@@ -67,7 +65,6 @@ local function dispatch(options, names, command)
   return connection.finish(options, type(code) == "number" and code or 0)
 end
 
--- Runs it with the result in the file of --output, which is there whole or not at all.
 local function run_into_file(options, names, command)
   local path = options.output
   local draft, reason = files.draft(path)
@@ -92,7 +89,6 @@ local function run_into_file(options, names, command)
   return NOT_WRITTEN
 end
 
--- Tells whether errors are wanted as JSON: what is not understood is reported so, too.
 local function wants_json(words)
   for i, word in ipairs(words) do
     if word == "--json" or word == "--format=json" or word == "--format" and words[i + 1] == "json" then return true end
@@ -126,7 +122,6 @@ local function run(words)
   return (options.output and run_into_file or dispatch)(options, names, command)
 end
 
---- Runs one command line. Returns the exit code.
 function M.run(arguments)
   fill_streams()
   terminal.settings.json, terminal.settings.has_output = wants_json(arguments), nil

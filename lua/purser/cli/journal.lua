@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser journal list|show|recover|settle|join|log --journal FILE`: what was recorded, what became of it, and what a
--- person says of it; see docs/write/journal.md.
+-- `purser journal ACTION --journal FILE`; see docs/write/journal.md.
 
 local connection = require "purser.cli.connection"
 local of_actions = require "purser.cli.actions"
@@ -49,13 +48,11 @@ function M.grammar()
   })
 end
 
--- Opens the journal to look at it.
 local function open(options)
   local path = options.journal or report.bad_input "journal: the file is missing; give --journal FILE"
   return connection.look_at_journal("journal", path)
 end
 
--- Returns an entry as a person reads it.
 local function record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
   return { sent = intent.sent_at, state = entry.state, operation = intent.operation, account = intent.account,
@@ -64,12 +61,11 @@ local function record_of(entry)
     to = params.address or params.toAccount or params.subAccount }
 end
 
--- Returns an entry as a program reads it.
 local function whole(entry)
-  return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
-    operation = entry.intent.operation, account = entry.intent.account, key = entry.key,
-    params = entry.intent.params or {}, record = entry.record, message = entry.message,
-    earlier = entry.earlier }
+  local intent = entry.intent
+  return { id = intent.id, sent_at = intent.sent_at, state = entry.state, operation = intent.operation,
+    account = intent.account, key = entry.key, params = intent.params or {}, record = entry.record,
+    message = entry.message, earlier = entry.earlier }
 end
 
 local actions = {}
@@ -80,7 +76,6 @@ end
 
 local PAGE = 500 -- entries that are in memory at once
 
--- Calls write(page) for each page of the entries that the options ask for, the oldest first; there is one at least.
 local function each_page(options, write)
   local journal, left, after, page, asked = open(options), options.limit or math.huge -- luacheck: ignore
   repeat
@@ -95,8 +90,7 @@ local function each_page(options, write)
   until #page < asked or left == 0
 end
 
--- Lists that a program reads are written page by page. The columns of a table are as wide as its widest cells, so a
--- table has to be known whole.
+-- CSV and JSON are written page by page; a table has to be whole for the width of its columns.
 function actions.list(options)
   local records, is_first = {}, true
   local function write(text)
@@ -138,17 +132,17 @@ function actions.settle(options)
     report.bad_input("journal settle: the call is a payment of the queue %s; `purser payouts settle KEY %s` settles it",
       entry.queue, options.word)
   end
-  report.must(journal:settle(options.id, { outcome = options.word, by = report.person(options, "journal"),
-    record_id = options.record }))
-  report.note("%s is %s, as %s said", options.id, options.word, report.person(options, "journal"))
+  local by = report.person(options, "journal")
+  report.must(journal:settle(options.id, { outcome = options.word, by = by, record_id = options.record }))
+  report.note("%s is %s, as %s said", options.id, options.word, by)
 end
 
 function actions.join(options)
-  report.must(open(options):join(options.name, options.account, report.person(options, "journal")))
-  report.note('"%s" is the account "%s", as %s said', options.name, options.account, report.person(options, "journal"))
+  local by = report.person(options, "journal")
+  report.must(open(options):join(options.name, options.account, by))
+  report.note('"%s" is the account "%s", as %s said', options.name, options.account, by)
 end
 
--- Returns what became of one call.
 local function found_of(call)
   local answer, params = call.answer or { outcome = "unknown", reason = call.err and call.err.message },
     call.intent.params
@@ -156,8 +150,7 @@ local function found_of(call)
     id = call.intent.id }
 end
 
--- Says which payments are sent or undecided: their queues find out about them, and no one else. Returns whether there
--- are any.
+-- Names the queues with payments that are sent or undecided. Returns whether there are any.
 local function tell_of_payments(journal, options)
   local has_any = false
   for _, queue in ipairs(report.must(purser.payouts.queues(journal))) do

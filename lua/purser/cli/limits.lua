@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser limits`: what the pools of the rate limit hold, and what blocks them. It sends nothing to
--- the service.
+-- `purser limits`: the pools of the rate limit, and blocks.
 
 local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"
@@ -18,7 +17,6 @@ function M.grammar()
   }
 end
 
---- Runs the command. Returns the exit code: none, or 3 where the store cannot be used.
 function M.start(options)
   local limits, err = connection.open(options):limits()
   if limits then return report.write(output.rows(TITLES, limits.pools, options)) end

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Long listings: every page of a list, or a window of time that is longer than the service answers at once. A walk does
--- the reading; here a history is put in order, newest first. With --cursor it is written as it comes, oldest first.
+-- Long listings: every page of a list, or a long window of time, newest first; with --cursor oldest first.
 
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
@@ -26,7 +25,6 @@ local function out_of_reach(row, from)
   return err
 end
 
--- Returns what a walk takes besides its window.
 local function without_window(row, params)
   local rest = {}
   for name, value in pairs(params) do
@@ -35,15 +33,13 @@ local function without_window(row, params)
   return rest
 end
 
--- Says how far a walk is; the last record says up to which time.
 local function progress_of(row, count, record)
   local at = record and record[row.paging.time_member or ""]
   return ("%s: %d records%s"):format(row.full_name, count,
     type(at) == "number" and ", up to " .. values.show_time(at) or "")
 end
 
--- Reads on in a walk, with a line of progress: `most` records behind the first `count`; fewer are all that are left, or
--- all up to the error that is returned, too.
+-- Reads at most `most` records behind the first `count` of a walk, with a line of progress; and an error.
 local function read(walk, row, count, most)
   local show, clear = terminal.progress_line()
   local records = {}
@@ -81,7 +77,6 @@ local function reach_of(window, now)
   return ("since %s%s"):format(os.date("!%Y-%m-%d", math.floor((now - window.default_days * DAY) / 1000)), more)
 end
 
--- Returns which page of how much an answer is; nil where it is all.
 local function page_of(row, result, params, count)
   local size, page, total = tonumber(params[row.paging.size]), tonumber(params.page) or 1, nil
   for name, what in pairs(row.result.counts or {}) do total = what == "records" and tonumber(result[name]) or total end
@@ -92,7 +87,6 @@ local function page_of(row, result, params, count)
     total and (" of %d"):format(total) or "")
 end
 
--- Returns what an answer leaves out, and how to see it; nil where it is all.
 local function part_of(row, result, params, now)
   if row.result.record then return nil end
   local count, window = #(result.data or result.rows or result), row.window
@@ -103,8 +97,7 @@ local function part_of(row, result, params, now)
   return parts[1] and "(" .. table.concat(parts, "; ") .. ")" or nil
 end
 
---- Runs a read, in as many calls as it takes. `state`: options (of each call), now, all (every page), from and to (a
---- window in epoch milliseconds).
+--- Runs a read. `state`: options (of each call), now, all (every page), from and to (epoch milliseconds).
 ---@return any result, purser.Error|nil err, string|nil part  what the result leaves out
 function M.run(client, row, params, state)
   local from, is_long = state.from, false
@@ -130,8 +123,6 @@ function M.run(client, row, params, state)
   return result, err, result and part_of(row, result, params, state.now)
 end
 
-------------------------------------------------------------------------------------------------------- with a cursor
-
 local function render(row, records, options, first)
   records = output.records({ result = { list = true }, members = row.members, shape = row.shape }, records, options)
   if options.format == "json" then
@@ -142,8 +133,7 @@ local function render(row, records, options, first)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 
---- Returns the first line of the file of --cursor; nil at the first run. Ends the command where the file could not be
---- written: after the records it would be too late to say so.
+--- Returns the first line of the file of --cursor; nil at the first run. An unwritable file ends the command here.
 function M.read_cursor(path)
   local text, message, is_missing = files.read(path)
   if not text and not is_missing then report.bad_input("--cursor %s", message) end
@@ -160,8 +150,7 @@ function M.keep_cursor(path, cursor)
   return report.NOT_WRITTEN
 end
 
--- Keeps how far the run came. With --output only when its file is there: a record that was not written must come with
--- the next run. Returns the exit code.
+-- Keeps how far the run came: with --output only when its file is there. Returns the exit code.
 local function keep(options, place)
   if not options.output then return M.keep_cursor(options.cursor, place) end
   terminal.settings.after_output = function() return M.keep_cursor(options.cursor, place) end

@@ -31,7 +31,6 @@ function M.grammar()
   }
 end
 
--- Reads one line, its blanks at both ends left out; nil for an empty one.
 local function read_line(prompt, hidden, quiet)
   if not quiet then terminal.prompt(prompt) end
   if hidden and not quiet then core.terminal_echo(0, false) end

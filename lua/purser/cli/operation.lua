@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Runs one operation from the command line: parameters from options, what is looked up before, confirmation, the call,
--- the result, and what is looked for where nobody knows whether it was executed.
+-- Runs one operation: parameters, networks, confirmation, call, result, and the search after an unknown outcome.
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
@@ -19,8 +18,6 @@ local values = require "purser.cli.values"
 
 local M = {}
 
------------------------------------------------------------------------------------------------------ parameters
-
 local function add_times(row, params, options)
   for word, name in pairs { since = "startTime", ["until"] = "endTime" } do
     if options[word] and params[name] then
@@ -33,7 +30,6 @@ local function add_times(row, params, options)
   end
 end
 
--- Returns the parameters that the options give, but for passwords.
 local function params_of(row, options)
   local params = {}
   for _, param in ipairs(row.params) do
@@ -53,15 +49,13 @@ local function add_passwords(row, params, options)
   end
 end
 
--- Returns the parameters that this version does not know; nil where there are none.
 local function extra_of(options)
   local extra = {}
   for _, pair in ipairs(options.extra) do extra[pair[1]] = pair[2] end
   return next(extra) and extra or nil
 end
 
--- Gives an operation that is found again by an id of the caller's such an id, so that a lost answer can always be
--- reconciled. Returns what to say of it, or nil.
+-- Gives a call the client id by which it can be reconciled. Returns a message, or nil.
 local function add_handle(row, params, key)
   local reconcile = row.reconcile
   if key or not reconcile or reconcile.strategy ~= "client_id" or params[reconcile.client_id] then return nil end
@@ -71,9 +65,6 @@ local function add_handle(row, params, key)
     params[reconcile.client_id])
 end
 
------------------------------------------------------------------------------------------- what is looked up before
-
--- Ends the command where the coins and networks cannot be read.
 local function stop_unread(err)
   local code = report.failure(catalogue.by_name["wallet.coins"], {}, err)
   report.say("nothing was sent, because the coins and networks cannot be read%s",
@@ -85,7 +76,6 @@ local function say_warnings(plan)
   for _, warning in ipairs(plan.warnings) do report.say("warning: %s", warning) end
 end
 
--- Says what keeps a plan from being executed, and ends the command.
 local function reject(plan, options)
   terminal.fail("%s: nothing was sent%s", plan.title, options.format == "json" and ": "
     .. table.concat(plan.problems, "; ") or "")
@@ -94,7 +84,6 @@ local function reject(plan, options)
   report.stop(report.BAD_INPUT)
 end
 
--- Prints a plan, and ends the command.
 local function show_plan(plan, fields, options)
   local text = output.rows({ "what", "text" }, fields, { format = options.format, raw = options.raw })
   if options.format == "table" then
@@ -143,8 +132,6 @@ local function look_up(client, row, params, options)
   return found
 end
 
----------------------------------------------------------------------------------------------------- confirmation
-
 local function facts(row, params)
   local lines = { { "operation", ("%s (%s)"):format(row.full_name, row.id) } }
   for _, param in ipairs(row.params) do
@@ -155,7 +142,6 @@ local function facts(row, params)
   return lines
 end
 
--- Asks before a write call. `planned` is what a plan has to say.
 local function ask(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return end
   report.check_can_ask(options, row.full_name .. " is a write call")
@@ -166,8 +152,6 @@ local function ask(row, params, options, sources, planned)
   end
   report.ask(options, "This " .. catalogue.effects[row.effect], sources, fields)
 end
-
----------------------------------------------------------------------------------------------------- secret of a key
 
 local MASK = "***"
 
@@ -191,16 +175,6 @@ local function keep_secret(row, record, path, sources)
   return report.lost_key(row, record.subAccount, record.apiKey)
 end
 
-local function hide_secret(record)
-  local shown = {}
-  for name, value in pairs(record) do shown[name] = value end
-  if shown.secretKey then shown.secretKey = MASK end
-  return shown
-end
-
------------------------------------------------------------------------------------------------------- the request
-
--- Hides the value of `name` in a query and in a JSON body.
 local function hide(text, name)
   local pattern = name:gsub("%p", "%%%0")
   text = text:gsub("([?&]" .. pattern .. "=)[^&]*", "%1" .. MASK)
@@ -229,8 +203,6 @@ function M.request_text(request, row, profile, format)
   return table.concat(lines, "\n") .. "\n"
 end
 
-------------------------------------------------------------------------------------------------- an unknown outcome
-
 --- Finds out what became of a call whose outcome is unknown. Returns the exit code.
 function M.find_out(client, row, params, err, options)
   report.say("%s", errors.text(err, false))
@@ -251,11 +223,7 @@ function M.find_out(client, row, params, err, options)
   return report.failure(row, params, err)
 end
 
--------------------------------------------------------------------------------------------------------------- run
-
--- A write call is rejected once when this machine's clock is off, and the client knows the service's time then. A
--- program decides for itself whether to call again; here it was asked for, and the rejection says that nothing
--- happened.
+-- Calls again where the clock alone was off: the rejection corrected it, and proves that nothing happened.
 local function act(client, row, params, call_options)
   local result, err = client:call(row.full_name, params, call_options)
   if not err or err.outcome ~= "rejected" or not err.clock_corrected then return result, err end
@@ -273,7 +241,6 @@ local function execute(client, row, params, options, call_options)
   return result, err
 end
 
--- The command that comes next, as a rule.
 local next_steps = {
   ["wallet.withdraw"] = "wait withdrawal %s", ["wallet.withdraw_legacy"] = "wait withdrawal %s",
   ["broker.create_sub_account"] = "broker create_api_key --subAccount %s --help",
@@ -282,7 +249,10 @@ local next_steps = {
 
 -- Shows a result. Returns the exit code: of a conversion the service may reject each coin, and says so in the result.
 local function show_result(row, result, options)
-  local shown = catalogue.creates_key(row) and not options.show_secret and hide_secret(result) or result
+  local shown = {}
+  for name, value in pairs(result) do
+    shown[name] = name == "secretKey" and not options.show_secret and MASK or value
+  end
   report.write(output.render(row, shown, options), options.raw,
     row.effect ~= "read" and row.full_name .. " was done; do not run it again" or nil)
   if options.part then report.note("%s", options.part) end
@@ -296,7 +266,6 @@ local function show_result(row, result, options)
   return (result.failedList or {})[1] and report.REJECTED or report.DONE
 end
 
--- Says what a call failed with, or finds out. Returns the exit code.
 local function fail(client, row, params, err, options)
   if options.reconcile and err.outcome == "unknown" then return M.find_out(client, row, params, err, options) end
   local code, plan = report.failure(row, params, err), err.details and err.details.plan
@@ -304,7 +273,6 @@ local function fail(client, row, params, err, options)
   return plan and report.NOT_SENT or code
 end
 
--- Shows the result of a call that was made before. Returns the exit code.
 local function show_repeated(row, result, options)
   report.note("nothing was sent: this call was made before, and this is its result")
   local code = show_result(row, result, options)
@@ -315,7 +283,6 @@ local function show_repeated(row, result, options)
   return report.lost_key(row, result.subAccount, result.apiKey)
 end
 
--- Makes the call, and shows what it answered. Returns the exit code.
 local function complete(client, row, params, options, call_options, handle_note, sources)
   if options.secret_file then make_secret_file(options.secret_file) end
   if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
@@ -329,17 +296,9 @@ local function complete(client, row, params, options, call_options, handle_note,
   return kept or code
 end
 
---- Runs an operation with the options of the command line. Returns the exit code.
 function M.run(row, options)
   local params = params_of(row, options)
-  local client, sources = connection.open(options, { check = function(client)
-    local typed, does = {}, not options.plan and not options.dry_run
-    for name, value in pairs(params) do typed[name] = value end
-    add_passwords(row, typed, options)
-    local request, err = client:preview(row.full_name, typed, { extra_params = extra_of(options) })
-    if not request and not options.plan then report.stop(report.failure(row, params, err)) end
-    if does then report.check_can_ask(options, row.full_name .. " is a write call") end
-  end })
+  local client, sources = connection.open(options, { is_draft = true })
   if options.key and not sources.journal then
     report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end
@@ -368,7 +327,7 @@ function M.run(row, options)
   if options.cursor then return listing.follow(client, row, params, options) end
   local checked, planned = look_up(client, row, params, options)
   ask(row, checked, options, sources, planned)
-  return complete(client, row, checked, options, call_options, handle_note, sources)
+  return complete(sources.begin(), row, checked, options, call_options, handle_note, sources)
 end
 
 return M

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser operations [WORD]`: what operations there are, and everything about one of them. Needs no key and sends
--- nothing.
+-- `purser operations [WORD]`: the operations, and everything about one; needs no key, sends nothing.
 
 local catalogue = require "purser.cli.catalogue"
 local commands = require "purser.cli.commands"
@@ -30,7 +29,6 @@ local function matches(row, word)
   return false
 end
 
--- Returns the one operation that the words name, or the rows whose facts contain them.
 local function find(word)
   local row = catalogue.find(word)
   if row then return row end
@@ -42,7 +40,6 @@ local function find(word)
   return nil, list
 end
 
--- Returns an operation as a program reads it.
 local function whole(row)
   local params = {}
   for i, param in ipairs(row.params) do
@@ -53,7 +50,6 @@ local function whole(row)
     parameters = params }
 end
 
--- Returns the operations that pass the filters, as text.
 local function list_of(list, options)
   local records = {}
   for i, row in ipairs(list) do

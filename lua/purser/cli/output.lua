@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched. A command
--- prints records of its own (`rows`), an operation those of its answer (`render`).
+-- Results as text: tables, JSON and CSV. `rows` prints a command's own records, `render` those of an operation.
 
 local csv = require "purser.client.util.csv"
+local decimal = require "purser.decimal"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local report = lazy "purser.cli.report"
@@ -15,39 +15,36 @@ local values = require "purser.cli.values"
 
 local M = {}
 
---- Returns the options that say how a result is printed, as a group of a grammar.
----@param titles string[]|nil|fun(options: table): string[]  the columns that there are, for --columns and --filter
----@param facts table|nil  format: the usual one, if not table; is_record: there is nothing to filter
+--- Returns the group of options of the output.
+---@param titles string[]|nil|fun(options: table): string[]  the columns, for --columns and --filter
+---@param facts table|nil  format: the default, if not table; is_record: no filter
 function M.group(titles, facts)
   facts = facts or {}
-  local group, columns = { "Output", titles = titles }, type(titles) == "table" and titles or {}
-  local function add(...) group[#group + 1] = { ... } end
-  add("--format", "<format>", facts.format == "csv" and "csv (default) or json." or "table (default), json or csv.")
-  group[2].choices = facts.format == "csv" and { "json", "csv" } or { "table", "json", "csv" }
-  group[2].default = facts.format or "table"
-  add("--json", "The same as --format json: the result, and on standard error a line of JSON for each message.")
-  add("--csv", "The same as --format csv.")
-  group[3].target, group[3].value, group[4].target, group[4].value = "format", "json", "format", "csv"
-  if titles then
-    add("--columns", "<names>", "Columns to show, joined by commas (table and csv).")
-    group[#group].values = columns
+  local is_csv, group = facts.format == "csv", { "Output", titles = titles,
+    { "--format", "<format>", "table (default), json or csv.", choices = { "table", "json", "csv" },
+      default = "table" },
+    { "--json", "The same as --format json: the result, and on standard error a line of JSON for each message.",
+      target = "format", value = "json" },
+    { "--csv", "The same as --format csv.", target = "format", value = "csv" },
+    { "--time", "<style>", "Times as utc (tables), local, iso or ms (csv).",
+      choices = { "utc", "local", "iso", "ms" } },
+    { "--output", "<file>", "File for the result, written whole or not at all." },
+    { "--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a ' before it, "
+      .. "and what hides is shown as an escape." } }
+  if is_csv then
+    group[2] = { "--format", "<format>", "csv (default) or json.", choices = { "json", "csv" }, default = "csv" }
   end
   if titles and not facts.is_record then
-    add("--filter", "<name=value>", "Only records whose member has this value.")
-    group[#group].many = true
+    table.insert(group, 5, { "--filter", "<name=value>", "Only records whose member has this value.", many = true })
   end
-  add("--time", "<style>", "Times as utc (tables), local, iso or ms (csv).")
-  group[#group].choices = { "utc", "local", "iso", "ms" }
-  add("--output", "<file>", "File for the result, written whole or not at all.")
-  add("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a ' before it, "
-    .. "and what hides is shown as an escape.")
+  if titles then
+    table.insert(group, 5, { "--columns", "<names>", "Columns to show, joined by commas (table and csv).",
+      values = type(titles) == "table" and titles or {} })
+  end
   return group
 end
 
-------------------------------------------------------------------------------------------------------- JSON
-
--- Returns a value of the module for json.encode. An empty table cannot be distinguished from an empty object; what the
--- service sends is a list.
+-- Returns a value of the module for json.encode; an empty table is a list, as in the service's answers.
 local function encodable(value)
   if type(value) ~= "table" or getmetatable(value) then return value end
   local copy = {}
@@ -59,8 +56,6 @@ end
 function M.json(value, indent)
   return plain_text.as_json(json.encode(encodable(value), indent and { indent = indent })) .. "\n"
 end
-
------------------------------------------------------------------------------------------------------------ cells
 
 local function text_of(value)
   if value == nil then return "" end
@@ -80,17 +75,16 @@ local function is_time(title, value)
     and value > 1e11 and value < 1e14
 end
 
--- The members whose type is text and whose value is an amount.
+-- Members with amounts.
 local is_amount = {}
 for name in ([[amount balance convert convertFee convertPlatformToken convertUsdt fee free locked totalConvert totalFee
   transactionFee withdrawFee withdrawIntegerMultiple withdrawMax withdrawMin]]):gmatch "%S+" do
   is_amount[name] = true
 end
 
--- The shapes whose status is a number with a name.
 local has_states = { deposit = true, withdrawal = true }
 
--- Returns a value as a cell; a short one has the minutes of a time, and of a state its name alone.
+-- Returns a value as a cell; a short cell has minutes of a time, and the name of a state.
 local function shown(title, value, shape, is_short)
   if is_time(title, value) then
     local text = values.show_time(value, terminal.settings.time)
@@ -119,8 +113,7 @@ local function as_csv(titles, lines, is_raw)
   return table.concat(out)
 end
 
--- Returns a table of the columns in which a line has something: one without a single value says nothing, unless it was
--- asked for.
+-- Returns a table without the columns that have no value, unless --columns names them.
 local function as_table(titles, lines, shape, is_asked, is_short)
   local used, cells = {}, {}
   for l in ipairs(lines) do cells[l] = {} end
@@ -136,8 +129,6 @@ local function as_table(titles, lines, shape, is_asked, is_short)
   return tables.aligned(used, cells)
 end
 
--------------------------------------------------------------------------------------------------------- filters
-
 -- Returns the column of that name. A member of a nested list may be named alone: `withdrawFee`.
 local function column_of(columns, name)
   local found
@@ -148,18 +139,20 @@ local function column_of(columns, name)
   return found
 end
 
-local function equals(value, text, kind)
+local function equals(value, text, name, kind)
   if value == nil then return text == "" end
+  local amount = is_amount[name] and decimal(text_of(value))
+  if amount then return amount:eq(text) end
+  if name == "state" then text = text:lower() end
   return text_of(value) == text or kind and values.state(kind, value):match "%S+$" == text:upper()
 end
 
--- Returns the record if it passes, with those of its nested records that do; else nil.
 local function passing_record(record, column, text, shape)
   local list, name = column:match "^([^.]*)%.(.*)$"
   local kind = column == "status" and has_states[shape] and shape
-  if not list then return equals(record[column], text, kind) and record or nil end
+  if not list then return equals(record[column], text, column, kind) and record or nil end
   local kept, copy = {}, {}
-  for _, one in ipairs(record[list] or {}) do kept[#kept + 1] = equals(one[name], text) and one or nil end
+  for _, one in ipairs(record[list] or {}) do kept[#kept + 1] = equals(one[name], text, name) and one or nil end
   for member, value in pairs(record) do copy[member] = value end
   copy[list] = kept
   return kept[1] and copy
@@ -178,9 +171,7 @@ function M.passing(columns, records, options, shape)
   return passing
 end
 
---------------------------------------------------------------------------------------------------------- records
-
--- Returns the cells of records: a line for each record of the list that they hold, with what is around it repeated.
+-- Returns lines of cells: one for each nested record, with the outer members repeated.
 local function lines_of(columns, records)
   local nested, lines = nil, {}
   for _, column in ipairs(columns) do nested = nested or column:match "^([^.]*)%." end
@@ -198,14 +189,13 @@ local function lines_of(columns, records)
   return lines
 end
 
--- Columns of a table for which a terminal has room that has none for all.
+-- The columns on a narrow terminal.
 local slim = {
   operation = { "id", "command", "effect", "summary" },
   deposit = { "insertTime", "coin", "amount", "status", "address" },
   withdrawal = { "applyTime", "coin", "amount", "status", "id" },
 }
 
--- Records as CSV or as a table.
 local function listed(columns, records, options, shape, empty)
   local few = not options.shown and slim[shape]
   columns = options.shown or columns
@@ -220,12 +210,12 @@ local function listed(columns, records, options, shape, empty)
   return short
 end
 
---- Tells whether a command may print a text of its own: no other format, no columns and no filter were asked for.
+--- Tells whether a command may print a text of its own: without --format, --columns and --filter.
 function M.is_text(options)
   return options.format == "table" and not options.shown and not (options.filter or {})[1]
 end
 
---- Returns records of a command's own as text in the format of the options, those alone that pass their filters.
+--- Returns records of a command as text in the format of the options, filtered.
 ---@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
 ---@param empty string|nil  the text of a table without rows
 ---@param shape string|nil  names the columns of a narrow terminal
@@ -246,8 +236,7 @@ function M.rows(titles, records, options, empty, shape)
   return M.json(json.list(list), "  ")
 end
 
--- Columns that a table shows of records too wide for a screen, unless --columns names others; CSV and JSON always hold
--- all of it.
+-- The columns of wide records in a table without --columns.
 local narrow = {
   coin = { "coin", "networkList.netWork", "networkList.withdrawEnable", "networkList.withdrawFee",
     "networkList.withdrawMin", "networkList.depositEnable" },
@@ -269,18 +258,15 @@ function M.members(row)
   return columns
 end
 
---- Returns those records of a result that have the values of --filter.
 function M.records(row, result, options)
   return M.passing(M.members(row), row.result.list and result or row.result.page and result.data or result.rows,
     options, row.shape)
 end
 
---- Records of an operation as a table or CSV.
 function M.listed(row, records, options)
   return listed(options.format ~= "csv" and narrow[row.shape] or M.members(row), records, options, row.shape)
 end
 
---- Returns the text of one record of an operation.
 function M.record(row, record, options)
   if options.format == "json" then return M.json(record, "  ") end
   if options.format == "csv" then return M.listed(row, { record }, options) end
@@ -303,7 +289,7 @@ function M.render(row, result, options)
   return M.json(whole, "  ")
 end
 
--- Ends the command where an option names a column that does not exist: it would be left out without a word.
+-- Returns a column; ends the command where no column has the name.
 local function check_column(option, name, known)
   local column, sayable = column_of(known, name), {}
   if column then return column end
@@ -312,8 +298,7 @@ local function check_column(option, name, known)
     table.concat(known, ", "))
 end
 
---- Ends the command where the output options do not go together, or name no column that there is. Notes those of
---- --columns as options.shown.
+--- Checks the output options, and keeps the names of --columns as options.shown.
 function M.check(options, command)
   if options.raw and options.format ~= "csv" then
     report.bad_input "--raw is for csv; json holds the exact texts anyway"
@@ -326,7 +311,11 @@ function M.check(options, command)
   if type(known) == "function" then known = known(options) end
   local shape = command.row and has_states[command.row.shape] and command.row.shape
   for _, filter in ipairs(options.filter or {}) do
-    local is_state = check_column("--filter", filter[1], known) == "status" and shape and filter[2]:find "%a"
+    local column = check_column("--filter", filter[1], known)
+    local is_state = column == "status" and shape and filter[2]:find "%a"
+    if is_amount[column:match "[^.]*$"] and not decimal(filter[2]) then
+      report.bad_input("--filter: %s is an amount such as 12.5, not %q", filter[1], filter[2])
+    end
     local number, message = not is_state, nil
     if is_state then number, message = states.number(shape, filter[2]:upper()) end
     if not number then report.bad_input("--filter: %s", message:gsub("^.-: ", "")) end

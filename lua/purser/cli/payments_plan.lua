@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A plan of payments as text for a person: sums, the largest payments, then warnings, then errors, equal ones as one.
--- And as records for programs.
+-- A plan of payments as text for a person, and as records for programs.
 
 local decimal = require "purser.decimal"
 local plain_text = require "purser.client.util.plain_text"
@@ -17,7 +16,7 @@ local function destination_of(payment)
   return params.address or params.toAccount or params.toAccountType or ""
 end
 
--- Returns all that says who is paid, as a person reads it: what stands beside an address or a number decides that, too.
+-- Returns the payee as text, with memo, contract and area code: payees may share an address.
 local function payee_of(payment)
   local params, kind = payment.params, payment.params.toAccountType
   local parts = { destination_of(payment) }
@@ -31,7 +30,6 @@ end
 local OPEN = { waiting = true, taken = true, sent = true }
 local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
 
--- Returns the cells of a payment that a summary shows.
 local function row_of(payment)
   local amount = payment.params.amount or ""
   local row = { payment.line and ("%d"):format(payment.line) or "", payment.key,
@@ -41,7 +39,6 @@ local function row_of(payment)
   return row
 end
 
--- Returns the numbers of lines as text: "2-4, 9".
 local function lines_text(numbers)
   local parts, i = {}, 1
   while i <= #numbers and #parts < 8 do
@@ -53,14 +50,13 @@ local function lines_text(numbers)
   return table.concat(parts, ", ") .. (i <= #numbers and (" and %d more"):format(#numbers - i + 1) or "")
 end
 
--- Returns a text without what differs from payment to payment: quoted parts, addresses, numbers.
+-- Returns a text without quoted parts, addresses and numbers.
 local function pattern_of(text)
   return (text:gsub('"[^"]*"', '""'):gsub("%w+", function(word) return #word > 19 and "@" or nil end)
     :gsub("%d[%d.,:-]*", "0"))
 end
 
--- Returns the texts of payments with those that they are about, alike ones together: each { text, differs, payments in
--- order }.
+-- Returns the texts of payments in groups of alike ones: each { text, differs, payments in order }.
 local function groups_of(payments, texts_of, is_exact)
   local groups, by_pattern = {}, {}
   for _, payment in ipairs(payments) do
@@ -78,7 +74,6 @@ local function groups_of(payments, texts_of, is_exact)
   return groups
 end
 
--- Adds the texts of one kind as lines that name file, line and key.
 local function add_groups(out, plan, kind, name)
   local groups = groups_of(plan.payments, function(payment) return payment[kind] end, kind == "odd")
   local most = kind == "problems" and ERRORS or SHOWN
@@ -97,7 +92,7 @@ local function add_groups(out, plan, kind, name)
   end
 end
 
--- Returns the payments with the highest amounts of each asset; a short list whole, in the order of the file.
+-- Returns the payments with the highest amounts of each asset; a short list whole.
 local function largest(payments)
   if #payments <= 2 * LARGEST then return payments end
   local sorted, list, count = {}, {}, {}
@@ -142,11 +137,8 @@ function M.notes(plan, only_odd)
   return notes
 end
 
-------------------------------------------------------------------------------------------------------- the sections
-
 local function many(number, noun) return ("%d %s%s"):format(number, noun, number == 1 and "" or "s") end
 
--- Returns the sums of rows by asset: "800 USDT, 1 BTC".
 local function sums_of(rows)
   local names, sums = {}, {}
   for _, row in ipairs(rows) do
@@ -164,14 +156,12 @@ local function amount_text(row) return (row.params.amount and row.params.amount 
 ---@return string
 function M.pays(row) return ("%s to %s"):format(amount_text(row), payee_of(row)) end
 
--- Returns who works on the run of a row, as text; nil where nobody does.
 local function workers_of(row)
   local worker = row.run and OPEN[row.state] and row.run.workers[1]
   return worker and ("run %s (%s, pid %s on %s) pays it; stop that first"):format(row.run.number, worker.person,
     worker.pid, worker.host)
 end
 
--- Returns the command that ends a row, by its state.
 local function command_for(row, command)
   local busy, key = workers_of(row), row.key
   if busy then return busy end
@@ -183,10 +173,9 @@ local function command_for(row, command)
     or command "run" .. " (asks first)"
 end
 
---- Returns what became of payments of a queue, a line for those with the same message. Of undecided ones each message
---- has a line of its own, and each of the first payments the commands that end it.
+--- Returns the outcomes of payments, a line for each message; undecided ones with the commands that end them.
 ---@param payments table[]  each with `key` and `message`
----@param command (fun(...: string): string)|nil  a command of payouts for this queue; nil: no commands are printed
+---@param command (fun(...: string): string)|nil  makes a command for this queue; nil: no commands are printed
 function M.outcomes(state, payments, command)
   local lines, shown, is_open = {}, 0, command ~= nil and state == "undecided"
   for _, group in ipairs(groups_of(payments, function(payment) return { payment.message or "" } end, is_open)) do
@@ -205,7 +194,6 @@ function M.outcomes(state, payments, command)
   return lines
 end
 
--- Adds rows under a heading, each with its command; of many with the same state the first.
 local function add_rows(out, heading, rows, command)
   if not rows[1] then return end
   out[#out + 1] = ("%s: %d, %s\n"):format(heading, #rows, sums_of(rows))
@@ -227,7 +215,6 @@ local function add_rows(out, heading, rows, command)
   end
 end
 
---- Returns what a plan leaves and holds, for a person: each row with the command that ends it.
 function M.kept(plan, command)
   local out = {}
   add_rows(out, ("LEFT, not in %s, NOT sent by this run"):format(plan.path or "this plan"), plan.left, command)
@@ -235,7 +222,6 @@ function M.kept(plan, command)
   return table.concat(out)
 end
 
---- Returns the lines of what is replaced by a run of a plan.
 function M.changed(plan)
   if not plan.changed[1] then return "" end
   local out = { ("CHANGED, replaced when you say yes: %d\n"):format(#plan.changed) }
@@ -251,7 +237,7 @@ function M.changed(plan)
   return table.concat(out)
 end
 
---- Returns why a plan has no run: a line for each row that differs from what was or may have been sent, and what to do.
+--- Returns the refused rows of a plan as lines, each with a cure.
 function M.refused(plan, command)
   local lines = {}
   for i, row in ipairs(plan.refused) do
@@ -273,7 +259,7 @@ function M.refused(plan, command)
   return lines
 end
 
--- Returns the heading of a plan: what a run of it sends, and whose runs those payments were.
+-- Returns the heading of a plan: number of payments, and their earlier runs.
 local function heading(plan, queue)
   local what = plan.path or ("queue %s"):format(queue)
   local count = ("%s: %s to send"):format(what, many(#plan.send, "payment"))
@@ -309,13 +295,12 @@ local function table_of(rows)
   return (tables.aligned({ "line", "key", "amount", "asset", "network", "to" }, cells))
 end
 
---- Returns payments that a person says something of as text, all of them, and how many they are with their sums.
+--- Returns undecided payments as text, and their number and sums.
 function M.undecided(payments)
   return table_of(payments) .. table.concat(M.outcomes("undecided", payments), "\n") .. "\n",
     ("%s, %s"):format(many(#payments, "payment"), sums_of(payments))
 end
 
---- Returns how many payments a plan sends, and the sums.
 function M.sums(plan)
   local sums = {}
   for i, total in ipairs(plan.totals) do
@@ -325,10 +310,9 @@ function M.sums(plan)
   return ("%s%s, %s"):format(plan.again > 0 and "at most " or "", many(#plan.send, "payment"), table.concat(sums, ", "))
 end
 
---- Returns the question of a plan.
 function M.question(plan) return ("Type yes for %s: "):format(M.sums(plan)) end
 
---- Returns what an interrupted run of a plan leaves, as lines: what was made, who goes on, and the command that does.
+--- Returns lines after an interruption: counts, other workers, and the command that goes on.
 function M.stopped(plan, queue, line)
   local rows, left, others = {}, {}, {}
   local made, sent = #plan.made, 0
@@ -352,7 +336,6 @@ function M.stopped(plan, queue, line)
       .. ". To go on:", "  " .. line }
 end
 
---- Returns the plan as text for a person.
 function M.show(plan, queue, command)
   local out = {}
   if plan.bad == 0 then
@@ -373,14 +356,13 @@ end
 
 M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "memo", "fee", "state", "message" }
 
---- Returns a payment as a record for programs.
 function M.record(row, state, message)
   return { line = row.line, key = row.key, operation = row.operation, amount = row.params.amount,
     asset = asset_of(row), network = row.params.netWork or row.params.network, to = destination_of(row),
     memo = row.params.memo, fee = row.fee, state = state, message = message }
 end
 
---- Returns every payment of list and queue that is not over as a record with these members, for programs.
+--- Returns the payments of a plan as records for programs.
 function M.records(plan)
   local list, sections = {}, {}
   for _, section in ipairs { "made", "changed", "refused", "held" } do

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser payouts`: a list of payments, each made once; see docs/desk/payouts.md. What is shown, confirmed and sent is
--- one plan (desk/payouts/runs.lua).
+-- `purser payouts`: shows, confirms and sends one plan of payments (desk/payouts/runs.lua); see docs/desk/payouts.md.
 
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
@@ -21,7 +20,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 
 M.grammar = payouts_grammar.grammar
 
--- Returns a function that makes commands of payouts for this queue, with what this one was given.
+-- Returns a function that makes commands of payouts for the queue of the options.
 local function commands(options)
   return function(...)
     local list = { "purser payouts" }
@@ -31,7 +30,7 @@ local function commands(options)
   end
 end
 
--- Shows how far a run is: as a line of a terminal, else only what it waits for.
+-- Shows progress in a line of a terminal; elsewhere the reason of a wait.
 local function progress()
   local show, clear = terminal.progress_line()
   if core.is_terminal(2) then return function(at) show(purser.payouts.progress_line(at)) end, clear end
@@ -44,7 +43,7 @@ local function progress()
   end, clear
 end
 
--- Returns the client and the queue of a plan, which makes no journal and needs none.
+-- Returns the client and the queue of a plan; a plan needs no journal.
 local function open_for_plan(options)
   local journal = options.journal
   if journal and not connection.has_journal(journal) then options.journal = nil end
@@ -54,7 +53,6 @@ local function open_for_plan(options)
     and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
 end
 
--- Opens where the payments are: the client, its queue and its journal.
 local function open(options)
   for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
     if options[name] == "" then report.bad_input("payouts: --%s is empty; give a name, or leave it out", name) end
@@ -64,22 +62,31 @@ local function open(options)
       and options.file and ", which is made when it is not there" or ", as the run was given it")
   end
   if not (options.action == "run" and options.file) then connection.need_journal("payouts", options.journal) end
-  local client, sources = connection.open(options, { concurrent = true })
+  local client, sources = connection.open(options, { concurrent = true, is_draft = true })
   if not sources.is_named then
     report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or name that of "
       .. "the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key is another "
       .. "one, because with another name the list would be paid again")
   end
   local show, clear = progress()
+  local at = { client = client, sources = sources, clear = clear }
   -- A name of one file's runs, which its witness locks. On a server the runs of several hosts have a name each.
+  local function queue_of(file)
+    at.queue = report.must(purser.payouts.new { client = at.client, journal = sources.journal, queue = options.queue,
+      worker = options.worker or file and "shell" or nil, witness = file and file .. ".witness" or nil,
+      progress = show })
+  end
   local file = values.journal(options.journal).sqlite
-  local queue, err = purser.payouts.new { client = client, journal = sources.journal, queue = options.queue,
-    worker = options.worker or file and "shell" or nil, witness = file and file .. ".witness", progress = show }
-  if not queue then report.bad_input("payouts: %s", report.sentence(err)) end
-  return { client = client, sources = sources, queue = queue, clear = clear }
+  queue_of(not sources.is_draft and file)
+  function at.begin()
+    if not sources.is_draft then return end
+    at.client = sources.begin()
+    queue_of(file)
+  end
+  return at
 end
 
--- Ends the command with what a call of the queue failed with; an error of one payment is named with its line.
+-- Ends the command with an error of the queue; an error of one payment has the line.
 local function fail(err, payments, path)
   local key = err.details and err.details.key
   for _, payment in ipairs(key and payments or {}) do
@@ -88,11 +95,9 @@ local function fail(err, payments, path)
   report.stop(report.workflow_failure(err))
 end
 
--- Returns the result of a call of the queue, or ends the command.
 local function got(result, err) return result or fail(err) end
 
--- Reads the file, before a journal is made for it: a list, or a plan that was written for persons to sign, which names
--- its queue. Returns the payments, with the plan as `written`.
+-- Returns the payments of a file: a list, or a plan that was written for persons to sign, as `written`.
 local function read_list(options)
   local path = options.file
   local written = approvals.written(path)
@@ -117,7 +122,6 @@ local function read_list(options)
   return payments
 end
 
--- Returns those of the list that --filter takes, and how many it leaves out.
 local function filtered(payments, options)
   local records = {}
   for i, payment in ipairs(payments) do
@@ -130,7 +134,6 @@ local function filtered(payments, options)
   return kept, #payments - #kept
 end
 
--- Sees the list, or the queue. Returns the plan.
 local function planned(options, at, payments)
   local plan, err, left_out
   local signed = payments and payments.written and approvals.signed(payments.written, at, options)
@@ -152,14 +155,13 @@ local function planned(options, at, payments)
   return plan
 end
 
--- Shows a plan to a person: beside a result for a program on standard error.
 local function show_plan(plan, options)
   local text = payments_plan.show(plan, options.queue or "default", commands(options))
   if options.format == "table" then report.write(text) else terminal.prompt(text) end
   for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
 
--- Ends the command where a plan has errors, or rows that differ from what was or may have been sent.
+-- Ends the command where a plan has errors or refused rows.
 local function reject(plan, options)
   if plan.bad > 0 then
     report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments)
@@ -203,9 +205,6 @@ function actions.plan(options)
   report.note("next: %s%s", commands(options)(unpack(words)), at.sources.is_named and "" or " --account NAME")
 end
 
---------------------------------------------------------------------------------------------------------- the result
-
--- Returns a key as it is sorted: inv-2 before inv-10.
 local function sortable(key) return (key:gsub("%d+", function(part) return ("0"):rep(20 - #part) .. part end)) end
 
 local function show_list(list, options)
@@ -219,7 +218,6 @@ end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
 
--- Shows how many payments are in which state: for a program as one object.
 local function show_counts(counts, options)
   if options.format ~= "json" then
     return report.write(output.rows(STATES, { counts }, { format = options.format }), options.raw)
@@ -229,7 +227,6 @@ local function show_counts(counts, options)
   report.write(output.json(made, "  "))
 end
 
--- Returns the exit code that the states of payments ask for.
 local function code_of(counts)
   if counts.undecided + counts.sent > 0 then return report.UNKNOWN end
   if counts.failed > 0 then return report.REJECTED end
@@ -258,10 +255,7 @@ local function finish(at, plan, counts, options)
   return code_of(own)
 end
 
-------------------------------------------------------------------------------------------------------------- paying
-
--- Says where the account has no payments in a queue in which other accounts have some: its name may be misspelt, and
--- then the list would be paid once more. Nil otherwise.
+-- Returns a warning where other accounts alone have payments in the queue: under a misspelt name all is paid again.
 local function other_accounts(options, at)
   local counts = got(at.queue:report())
   if counts.total > 0 then return nil end
@@ -275,7 +269,6 @@ local function other_accounts(options, at)
     at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
 end
 
--- Opens the queue without a list. Ends the command where it holds nothing.
 local function look(options)
   local at = open(options)
   local others = other_accounts(options, at)
@@ -283,7 +276,7 @@ local function look(options)
   return at
 end
 
--- Ends the command where nobody is asked and a person has to be.
+-- Ends an unattended command where a person has to decide.
 local function check_unasked(plan, options)
   if plan.changed[1] then
     for line in payments_plan.changed(plan):gmatch "[^\n]+" do report.say("%s", line) end
@@ -298,7 +291,6 @@ local function check_unasked(plan, options)
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
 end
 
--- Shows what is sent, and asks.
 local function confirm(plan, options, at, others)
   show_plan(plan, options)
   reject(plan, options)
@@ -312,9 +304,10 @@ local function confirm(plan, options, at, others)
   report.ask(options, "This moves money", at.sources, fields, payments_plan.question(plan))
 end
 
--- Runs a plan that was confirmed. Returns the report; false where the queue changed, so that it is shown again.
+-- Runs a confirmed plan. Returns the report; false where the queue changed since the screen.
 local function run(at, plan, options)
   if not plan.send[1] then return got(at.queue:report()) end
+  at.begin()
   terminal.settings.again = terminal.settings.line
   terminal.settings.stopped = function()
     for _, line in ipairs(payments_plan.stopped(plan, at.queue, terminal.settings.line)) do terminal.say("%s", line) end
@@ -351,8 +344,6 @@ function actions.run(options)
   end
 end
 
-------------------------------------------------------------------------------------------------------------- looking
-
 function actions.status(options)
   local at = look(options)
   local counts = got(at.queue:report())
@@ -372,7 +363,7 @@ end
 function actions.report(options) show_list(got(look(options).queue:list()), options) end
 
 local STOPPED = "failed, is undecided or was dropped"
--- The actions on a payment that was shown: question, states that it needs, past form, the next command, and how.
+-- The actions on one payment: question, states, past form, next command, function.
 local acts = {
   retry = { "This puts a payment back, which the next run makes", STOPPED, "put back", "run",
     function(at, seen) return at.queue:retry(seen) end },
@@ -385,7 +376,7 @@ local acts = {
     end },
 }
 
--- Ends all that the queue holds undecided, and the screen shows, by one word. Returns the exit code.
+-- Settles all undecided payments of the screen as not done. Returns the exit code.
 local function settle_all(options)
   local at, by = look(options), report.person(options, "payouts")
   local shown = got(at.queue:list "undecided")

@@ -41,6 +41,12 @@ end
 
 local actions = {}
 
+-- Returns a value, or ends the command with what is wrong with the file.
+local function of_file(options, value, problem)
+  local text = type(problem) == "table" and report.sentence(problem) or tostring(problem)
+  return value or report.bad_input("%s: %s", options.file, text)
+end
+
 local function lines_of(out, label, list)
   if list[1] then out[#out + 1] = label .. ": " .. table.concat(list, ", ") end
 end
@@ -54,7 +60,7 @@ end
 
 function actions.check(options, text)
   local against = options.against and approvals.read(options.against)
-  local found = report.must(purser.approvals.check(text, against))
+  local found = of_file(options, purser.approvals.check(text, against))
   local out = { "sha256 " .. found.digest }
   lines_of(out, "never matches", found.never)
   lines_of(out, "allows only what is forbidden", found.forbidden)
@@ -71,7 +77,7 @@ actions["try"] = function(options, text)
   local account = options.account or credentials.variable "PURSER_ACCOUNT"
     or report.bad_input "policy try: give --account NAME"
   local journal = connection.look_at_journal("policy try", path)
-  local trial = report.must(purser.approvals.try { journal = journal, account = account, policy = text,
+  local trial = of_file(options, purser.approvals.try { journal = journal, account = account, policy = text,
     since = options.since and core.now_ms() - options.since or nil })
   journal:close()
   local function day(ms) return ms and purser.utc.text(ms):sub(1, 10) or "-" end
@@ -85,7 +91,7 @@ actions["try"] = function(options, text)
 end
 
 function actions.sign(options, text)
-  local digest = report.must(policy.read(text)).digest -- `check` prints that of what was read
+  local digest = of_file(options, policy.read(text)).digest -- `check` prints that of what was read
   local target = ("%s.%s.sig"):format(options.file, options.name or os.getenv "USER" or "signed")
   approve.sign(text, options.key, policy_chain.NAMESPACE, target)
   report.note("signed: %s, for the policy with sha256 %s", target, digest)
@@ -101,7 +107,9 @@ function actions.install(options, text)
     version, policy.read(text).digest)
 end
 
-function actions.signers(_, text) report.write(policy.signers(report.must(policy.read(text))), true) end
+function actions.signers(options, text)
+  report.write(policy.signers(of_file(options, policy.read(text))), true)
+end
 
 function M.start(options)
   actions[options.action](options, approvals.read(options.file))

@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- `purser receive`: each deposit credited once, to the right customer, or a person is asked; see docs/desk/receive.md.
+-- `purser receive`: credits each deposit once, to the right customer; see docs/desk/receive.md.
 
 local addresses = require "purser.cli.address"
 local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local limits = lazy "purser.hosts.limits"
+local of_actions = require "purser.cli.actions"
 local output = require "purser.cli.output"
 local plain_text = require "purser.client.util.plain_text"
 local purser = lazy "purser"
@@ -19,59 +21,65 @@ local M = {}
 
 local HELD, ASKED = 4, 6 -- exit codes: another process reads; a person has to look
 
-local ACTIONS = { "begin", "run", "list", "settle", "deliveries", "replay", "receivers", "test", "address", "check" }
+local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS." }
+local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until." }
+local COIN = { "--coin", "<text>", "Of this coin alone." }
+local SUB = { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." }
+local JSON = { "--json", "The result as JSON." }
+local NAME = { "name", "The receiver." }
 
 function M.grammar()
-  return {
-    text = "Credit each deposit once, to the customer whose address it came to, or ask a person.\n"
-      .. "  begin                          keep the place, before the first look\n"
-      .. "  run                            look and hand over, until it is stopped\n"
-      .. "  list                           the deposits that a person has to end\n"
-      .. "  settle DP give CUSTOMER | same DP | refuse | seen\n"
-      .. "  deliveries                     what waits for each receiver\n"
-      .. "  replay NAME DP | ID | TIME     hand over again\n"
-      .. "  receivers rename OLD NEW | drop NAME\n"
-      .. "  test NAME                      send a receiver dp_test/credit of 0\n"
-      .. "  address CUSTOMER COIN NETWORK  make or find a deposit address, and note whose it is\n"
-      .. "  check                          add up by coin\n"
-      .. "Exit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person has to "
-      .. "look.",
-    arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
-      { "first", "Of the action.", optional = true, values = {} },
-      { "second", "Of the action.", optional = true, values = {} },
-      { "third", "Of the action.", optional = true, values = {} } },
-    { "Options",
-      { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS." },
-      { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until." },
-      { "--coin", "<text>", "Of this coin alone." },
-      { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." },
-      { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
-      { "--deadline", "<duration>", "End after so long; without it, never." },
-      { "--once", "Look once." },
-      { "--dry", "Show what a look would credit; keep nothing, hand nothing over." },
-      { "--json", "The result as JSON." } },
-    receivers.options(), connection.service, connection.messages,
-  }
+  local function nothing() end
+  local function connected() return receivers.options(), connection.service end
+  return of_actions.grammar("receive", "Credit each deposit once, to the customer whose address it came to, or ask a "
+    .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person "
+    .. "has to look.", {
+    { "begin", "Keep the place, before the first look.", {}, "--to sqlite:deposits.db", { TO, CUSTOMERS, COIN, SUB,
+      JSON }, connected },
+    { "run", "Look and hand over, until it is stopped.", {}, "--to sqlite:deposits.db --run shop=./credit.sh", { TO,
+      CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
+      { "--deadline", "<duration>", "End after so long; without it, never." }, { "--once", "Look once." },
+      { "--dry", "Show what a look would credit; keep nothing, hand nothing over." }, JSON }, connected },
+    { "list", "Show the deposits that a person has to end.", {}, "--to sqlite:deposits.db", { TO, COIN, JSON },
+      nothing },
+    { "settle", "End a deposit: give CUSTOMER, same DP, refuse or seen.", { { "deposit", "As list prints it: dp_..." },
+      { "verb", "give, same, refuse or seen." }, { "third", "The customer, or the same deposit.", optional = true } },
+      "dp_766a... give alice", { TO }, nothing },
+    { "deliveries", "Show what waits for each receiver.", {}, "--json", { TO, JSON }, nothing },
+    { "replay", "Hand over again.", { NAME, { "from", "dp_..., the id of an event, or a time such as 1h." } },
+      "shop 1h", { TO }, nothing },
+    { "receivers", "Rename or forget a receiver.",
+      { { "verb", "rename or drop.", choices = { "rename", "drop" } }, NAME,
+        { "new", "Of rename: the new name.", optional = true } }, "drop shop", { TO }, nothing },
+    { "test", "Send a receiver dp_test/credit of 0.", { NAME }, "shop --run shop=./credit.sh", { TO },
+      receivers.options },
+    { "address", "Make or find a deposit address, and note whose it is.",
+      { { "customer", "Your name of the customer." }, { "coin", "As USDT." }, { "network", "By any of its names." } },
+      "alice USDT TRX", { TO, JSON },
+      function() return connection.service end },
+    { "check", "Add up by coin.", {}, "--coin USDT", { TO, COIN, JSON }, nothing },
+  })
 end
 
--- Opens the database; with a client where the action asks the service.
-local function open(options, has_client)
+-- Opens the database. `makes` makes a missing database, and a client.
+local function open(options, makes)
   local text = options.to or credentials.variable "PURSER_DEPOSITS"
   local made = text and limits.parse(text)
   if not made or made.redis then
     report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE", -- it may hold a password
       text and "--to names no database" or "no database is named")
   end
+  if not makes and made.sqlite and not core.file_mode(made.sqlite) then
+    report.bad_input("receive: there is no %s; give the --to that `purser receive begin` was given", made.sqlite)
+  end
   made.receivers, made.coin, made.sub_accounts, made.poll_ms = receivers.of(options), options.coin,
     options.sub_accounts, options.poll
-  made.client = has_client and connection.open(options) or nil
+  made.client = makes and connection.open(options) or nil
   return report.must(purser.receive.open(made)), made.client
 end
 
--- The words by which a printed command names the same database.
 local function to_of(options) return options.to and " --to " .. values.shell_word(options.to) or "" end
 
--- Those of a list that are of --coin; all without it.
 local function of_coin(options, all)
   local found = {}
   for _, one in ipairs(all) do found[#found + 1] = (not options.coin or one.coin == options.coin) and one or nil end
@@ -84,7 +92,6 @@ local function customers_of(options)
   return text or report.bad_input("--customers %s", tostring(message))
 end
 
--- Says what waits. Returns the exit code.
 local function waiting_code(options, receive, given)
   return receivers.say_waiting(report.must(receive:deliveries()), given, "purser receive receivers drop %s"
     .. to_of(options):gsub("%%", "%%%%"))
@@ -158,7 +165,7 @@ end
 
 function actions.settle(options)
   local receive = open(options)
-  report.must(receive:settle(options.first, options.second, options.third, os.getenv "USER"))
+  report.must(receive:settle(options.deposit, options.verb, options.third, os.getenv "USER"))
 end
 
 function actions.deliveries(options)
@@ -168,37 +175,35 @@ function actions.deliveries(options)
 end
 
 function actions.replay(options)
-  local receive, what = open(options), options.second
+  local receive, what = open(options), options.from
   if not what:find "^dp_" then
     local ms, message = values.time(what)
     what = ms or report.bad_input("%s; or give dp_..., or an event's id", message)
   end
-  report.write(("events that the next run sends again: %d\n"):format(report.must(receive:replay(options.first, what))))
+  report.write(("events that the next run sends again: %d\n"):format(report.must(receive:replay(options.name, what))))
 end
 
 function actions.receivers(options)
-  if options.first ~= (options.third and "rename" or "drop") then
-    report.bad_input "give rename OLD NEW, or drop NAME"
-  end
-  report.must(open(options):rename(options.second, options.third))
+  if (options.verb == "rename") ~= (options.new ~= nil) then report.bad_input "give rename OLD NEW, or drop NAME" end
+  report.must(open(options):rename(options.name, options.new))
 end
 
 function actions.test(options)
-  local ok, message = open(options):test(options.first)
-  if ok then return report.write(("%s took dp_test/credit\n"):format(options.first)) and report.DONE end
-  report.say("%s: %s", options.first, values.in_shell(tostring(message)))
+  local ok, message = open(options):test(options.name)
+  if ok then return report.write(("%s took dp_test/credit\n"):format(options.name)) and report.DONE end
+  report.say("%s: %s", options.name, values.in_shell(tostring(message)))
   return report.REJECTED
 end
 
 function actions.address(options)
   local receive, client = open(options, true)
-  local made = addresses.made(client, options.second, options.third, function(row)
-    local ok, err = receive:note_address(options.first, row.address, row.memo)
+  local made = addresses.made(client, options.coin, options.network, function(row)
+    local ok, err = receive:note_address(options.customer, row.address, row.memo)
     return ok or err.kind ~= "argument" and report.must(ok, err) -- a database that fails says nothing of the address
   end)
-  report.must(receive:note_address(options.first, made.address, made.memo))
+  report.must(receive:note_address(options.customer, made.address, made.memo))
   local memo = made.memo ~= "" and made.memo or nil
-  report.write(options.json and output.json { customer = options.first, address = made.address, memo = memo }
+  report.write(options.json and output.json { customer = options.customer, address = made.address, memo = memo }
     or plain_text.clean(made.address .. (memo and " memo " .. memo or "")) .. "\n")
 end
 
@@ -220,17 +225,6 @@ function actions.check(options)
   return adds_up and report.DONE or ASKED
 end
 
--- The number of words that each action takes: fewest and most.
-local counts = { settle = { 2, 3 }, replay = { 2, 2 }, receivers = { 2, 3 }, test = { 1, 1 }, address = { 3, 3 } }
-
-function M.start(options)
-  local given, count = 0, counts[options.action] or { 0, 0 }
-  for _, name in ipairs { "first", "second", "third" } do given = given + (options[name] and 1 or 0) end
-  if given < count[1] or given > count[2] then
-    report.bad_input("`purser receive %s` takes %d%s words: see `purser help receive`", options.action, count[1],
-      count[2] > count[1] and (" or %d"):format(count[2]) or "")
-  end
-  return actions[options.action](options) or report.DONE
-end
+function M.start(options) return actions[options.action](options) or report.DONE end
 
 return M

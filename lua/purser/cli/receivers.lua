@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The receivers of events on the command line: `purser receive` and `purser sync` name them, and say what waits.
+-- The receivers of events of `purser receive`, `purser sync` and `purser watch`.
 
 local lazy = require "purser.client.util.lazy"
 local plain_text = require "purser.client.util.plain_text"
@@ -11,7 +11,6 @@ local M = {}
 
 M.WAITS = 5 -- exit code: an event waits for a receiver
 
---- Returns the group of options by which receivers are named.
 function M.options()
   return { "Receivers",
     { "--run", "<name=value>", "Receiver: a command of the shell that gets each event, a line of JSON, on its "
@@ -21,18 +20,16 @@ function M.options()
     { "--limit", "<duration>", "How long a receiver may take; default 10s." } }
 end
 
---- Returns the key that --secret-file names; nil without that option.
 function M.secret(options)
   if not options.secret_file then return nil end
   local secret, message = purser.secrets.from_file(options.secret_file)
   return secret or report.bad_input("--secret-file: %s", message)
 end
 
---- Returns the receivers that the options name, by name.
 function M.of(options)
   local made, secret = {}, M.secret(options)
   for kind, name in pairs { command = "run", webhook = "webhook" } do
-    for _, pair in ipairs(options[name]) do
+    for _, pair in ipairs(options[name] or {}) do
       if made[pair[1]] then report.bad_input("the receiver %s is given twice", pair[1]) end
       made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit,
         ca_file = options.ca_file }

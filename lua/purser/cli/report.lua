@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The end of a command: its exit code, and what it says on standard error.
+-- The end of a command: exit code and messages on standard error.
 
 local catalogue = require "purser.cli.catalogue"
 local errors = require "purser.client.call.errors"
@@ -19,13 +19,12 @@ local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp 
 
 local LIVE = "a simulator does not have it; --profile mexc is the LIVE service, with real funds"
 
--- Cures in this command's own words, by the service's code; codes.lua has all others.
+-- Cures in the command's words, by code; codes.lua has all others.
 local cures = {
   ["10073"] = CLOCK, ["700003"] = CLOCK,
   ["700002"] = "the signature is wrong, so the secret key is not the one of this API key (or --profile is wrong)",
 }
 
--- Returns the cure that depends on the operation, or nil.
 local function cure_of_operation(err)
   local row = catalogue.by_name[err.operation or ""]
   if not row then return nil end
@@ -45,14 +44,14 @@ local function cure_of_operation(err)
   end
 end
 
---- Returns what to do about an error, in this command's words or in its own; or nil.
+--- Returns the cure of an error in the command's words; or nil.
 function M.cure(err)
   local cure = cures[err.code] or cure_of_operation(err) or err.hint
   if err.code ~= "10072" or not terminal.settings.has_odd_key then return cure end
   return cure .. "; an API key begins with mx0: perhaps key and secret are exchanged"
 end
 
--- Returns an argument that was typed, as it was typed: `--amount "12,5" is not a plain decimal`. Else nil.
+-- Returns a wrong argument as typed: `--amount "12,5" is not a plain decimal`; or nil.
 local function typed_argument(row, params, err)
   local name = err.kind == "argument" and err.parameter
   local param = name and row.by_name and row.by_name[name]
@@ -63,13 +62,13 @@ local function typed_argument(row, params, err)
   return ("--%s%s %s%s"):format(name, quoted, rest, err.hint and "; " .. err.hint or "")
 end
 
--- Returns a message of the module in the words of a shell, in which a command has this one's journal.
+-- Returns a message of the module in a shell's words; printed commands get the journal.
 local function in_shell(text)
   local words = (terminal.settings.journal_words or ""):gsub("%%", "%%%%")
   return (values.in_shell(text):gsub("`purser journal show [^`]+", "%0" .. words))
 end
 
---- Says what is wrong and what to do about it, without the facts that are for programs.
+--- Returns an error and its cure, without the facts for programs.
 function M.sentence(err)
   local cure = M.cure(err)
   return in_shell(err.message .. (cure and "; " .. cure or ""))
@@ -77,29 +76,26 @@ end
 
 M.say = terminal.say
 
---- Says what is good to know; not with --quiet.
 function M.note(...)
   if not terminal.settings.quiet then terminal.say(...) end
 end
 
---- Ends the command with an exit code, from wherever it is: init.lua catches it.
+--- Ends the command with an exit code; init.lua catches the raised table.
 function M.stop(code) error({ exit_code = code }, 0) end
 
---- Says what the command fails with, and ends it with an exit code.
 function M.fail(code, ...)
   terminal.fail(...)
   M.stop(code)
 end
 
---- Says what is wrong with what was asked, and ends the command.
 function M.bad_input(...) M.fail(M.BAD_INPUT, ...) end
 
---- Returns who says what a person says: --by, or USER of the environment.
+--- Returns the name of the person: --by, or USER.
 function M.person(options, command)
   return options.by or os.getenv "USER" or M.bad_input("%s: nobody says so; give --by NAME", command)
 end
 
---- Returns what it is given. Ends the command where that begins with nil or false, and a message or an error.
+--- Returns its arguments; ends the command where they are nil or false, and a message or an error.
 function M.must(value, problem, ...)
   if value then return value, problem, ... end
   if errors.is(problem) and problem.kind ~= "config" and problem.kind ~= "argument" then
@@ -108,7 +104,7 @@ function M.must(value, problem, ...)
   M.bad_input("%s", errors.is(problem) and M.sentence(problem) or tostring(problem))
 end
 
--- Returns the command that shows what became of an operation: the row's own, with the parameters that both take.
+-- Returns the command that looks for an operation: the lookup of the row, with the shared parameters.
 local function reconciling_command(row, params)
   local through = row.reconcile and catalogue.by_name[row.reconcile.lookup]
   if not through then return nil end
@@ -128,14 +124,13 @@ local function reconciling_command(row, params)
   return table.concat(words, " ") .. (terminal.settings.words or "")
 end
 
---- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
 function M.lost_key(row, account, api_key)
   M.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
     values.shell_word(account or "NAME"), values.shell_word(api_key or "KEY"))
   return M.NOT_WRITTEN
 end
 
--- Says what the command failed with, a line for each text; with --json the error is that of the command.
+-- Says an error, a line for each text; keeps the error for --json.
 local function say_error(err, advice, cure, ...)
   for _, text in ipairs(terminal.settings.json and {} or { ... }) do M.say("%s", text) end
   local members = {}
@@ -153,7 +148,6 @@ local function say_error(err, advice, cure, ...)
   terminal.settings.failure = members
 end
 
--- Says what is to be done about a call whose outcome is unknown. Returns the exit code.
 local function unknown(row, params, err)
   if row.effect == "read" then
     local text = errors.text(err)
@@ -172,7 +166,6 @@ local function unknown(row, params, err)
   return M.UNKNOWN
 end
 
---- Returns the exit code of an error whose outcome is known.
 function M.code_of(err)
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
@@ -193,13 +186,12 @@ function M.failure(row, params, err, cure)
   return M.code_of(err)
 end
 
---- Ends the command where nobody can confirm what it would do.
 function M.check_can_ask(options, what)
   if options.yes or terminal.can_ask() then return end
   M.bad_input("%s: there is no terminal to confirm it on; give --yes", what)
 end
 
---- Shows what would be done, and ends the command where that is not confirmed.
+--- Asks, and ends the command without a yes.
 ---@param fields table[]   { label, value }; a value may hold any text
 function M.ask(options, what, sources, fields, question)
   if options.yes then return end
@@ -211,12 +203,11 @@ function M.ask(options, what, sources, fields, question)
   if answer ~= "yes" then M.bad_input "not confirmed; nothing was sent" end
 end
 
---- Says what a workflow failed with. Returns the exit code.
 function M.workflow_failure(err) return M.failure({ effect = "transfer" }, {}, err) end
 
---- Writes to standard output. Ends the command when it cannot be written (a full disk, a closed pipe).
+--- Writes to standard output; ends the command at a full disk or a closed pipe.
 ---@param is_raw boolean|nil  the exact bytes, unless they go to a terminal
----@param advice string|nil   what to say then, too
+---@param advice string|nil   is said where the result cannot be written
 function M.write(text, is_raw, advice)
   local ok, reason = terminal.write(text, is_raw)
   if ok then return true end

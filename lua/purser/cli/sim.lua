@@ -8,7 +8,7 @@ local terminal = require "purser.cli.terminal"
 
 local M = {}
 
--- The keys are always the same, so that a script can be pointed at any simulator that was started with --demo.
+-- Constant keys: a script works with any simulator of --demo.
 local demo_account = {
   name = "Demo", role = "broker", email = "demo@mail.example",
   api_key = "mx0DEMOdemoDEMOdemo0", secret_key = "demosecretworthnothing0000000000",
@@ -23,7 +23,6 @@ local function port_number(text)
   return number
 end
 
--- Returns the name of a profile, or one pool of an address.
 local function pools(text)
   if text == "default" or text == "mexc" then return text end
   local capacity, window_ms = text:match "^([1-9]%d?%d?%d?%d?%d?)/([1-9]%d?%d?%d?%d?%d?)$"
@@ -57,7 +56,7 @@ function M.grammar()
   }
 end
 
--- Returns the options of purser.sim.new: numbers and true are no texts there.
+-- Returns the options of purser.sim.new, with numbers and true in place of texts.
 local function of_world(options)
   local made = { seed = options.seed, clock = options.clock, variant = options.variant, profile = options.profile,
     rate_limit = options.rate_limit }
@@ -68,7 +67,7 @@ local function of_world(options)
   return made
 end
 
--- Makes the simulator, or goes on with that of the file. Returns it, and whether it is new.
+-- Returns the simulator of --state, or a new one; and whether it is new.
 local function make(options)
   if options.state then
     local world, message = purser.sim.load(options.state)
@@ -82,13 +81,12 @@ local function make(options)
   return world or report.bad_input("%s", wrong), true
 end
 
--- Opens the demonstration account unless a restored state has it already.
 local function open_demo(world)
   for _, account in ipairs(world:state().accounts) do
     if account.email == demo_account.email then return end
   end
   local account = assert(world:account(demo_account))
-  -- One deposit that arrived yesterday, so that the first history anybody reads is not empty.
+  -- A deposit of yesterday: the first history is not empty.
   assert(world:deposit { account = account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "1250.5",
     time = world:now() - DAY_MS })
   world:run_due()
@@ -96,25 +94,18 @@ end
 
 local function announce(options, port)
   local host = options.host:find(":", 1, true) and "[" .. options.host .. "]" or options.host
-  local lines = { ("purser sim listening on http://%s:%d"):format(host, port) }
-  if options.demo then
-    lines[#lines + 1] = "demo account, worth nothing anywhere else:"
-    lines[#lines + 1] = "  api_key    = " .. demo_account.api_key
-    lines[#lines + 1] = "  secret_key = " .. demo_account.secret_key
-  end
-  if not options.no_control then
-    lines[#lines + 1] = ("console: http://%s:%d/console"):format(host, port)
-  end
-  terminal.write(table.concat(lines, "\n") .. "\n")
+  local url = ("http://%s:%d"):format(host, port)
+  terminal.write(("purser sim listening on %s\n"):format(url) .. (options.demo
+    and ("demo account, worth nothing anywhere else:\n  api_key    = %s\n  secret_key = %s\n"):format(
+      demo_account.api_key, demo_account.secret_key) or "") .. (options.no_control and ""
+    or ("console: %s/console\n"):format(url)))
 end
 
--- The options that cure what is wrong with a port or a host.
 local cures = {
   in_use = "; perhaps another simulator has it; give another --port, or --port 0 for any that is free",
   remote = "; give --host 127.0.0.1, or ::1",
 }
 
--- Serves until it is stopped. Returns the exit code, and whether it could serve.
 local function serve(httpd, world, options)
   if options.demo then open_demo(world) end
   local code = 0

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser statement --from --to`: what an account held, what happened, what it holds, and what does not add up.
+-- `purser statement --from --to`: a statement of the books.
 
 local books_command = require "purser.cli.books"
 local connection = require "purser.cli.connection"
@@ -30,7 +30,6 @@ function M.grammar()
   }
 end
 
--- Returns the lines that only one of two texts has, each with a sign before it.
 local function difference(old, new)
   local out = {}
   for _, side in ipairs { { "- ", old, new }, { "+ ", new, old } } do

@@ -49,10 +49,10 @@ local function clients_of(options, shared)
   return clients
 end
 
--- Opens the books with the keys that are named.
 local function open(options)
   local coins = {}
   for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
+  if options.journal then connection.need_journal("sync", options.journal) end
   local client, sources = connection.open(options, { shares_limit = true })
   return books_command.open(options.to, sources.is_named and sources.account or "default", { client = client,
     keys = clients_of(options, sources), receivers = receivers.of(options), journal = sources.journal,

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Cells as an aligned table. On a terminal that is too narrow the words of the last column are wrapped, or each record
--- becomes a list of fields. Nothing is shortened, so that ids can be copied.
+-- Cells as an aligned table; on a narrow terminal the last column wraps, or records are lists of fields.
 
 local core = require "purser.core"
 local terminal = require "purser.cli.terminal"
@@ -38,12 +37,10 @@ local function numeric(titles, lines)
   return right
 end
 
--- Returns the columns that there is room for.
 local function room()
   return not terminal.settings.output and core.is_terminal(1) and core.terminal_width(1) or math.huge
 end
 
---- Returns lines of cells as a list of fields for each.
 function M.fields(titles, lines)
   local width, out = 0, {}
   for _, title in ipairs(titles) do width = math.max(width, width_of(title) + 2) end

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- All that the command prints passes here, and nothing else writes to the standard streams. What strangers choose (the
--- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
+-- The only writer of the standard streams. Texts of strangers move no cursor and forge no line: see purser.plain_text.
 
 local lazy = require "purser.client.util.lazy"
 local core = lazy "purser.core"
@@ -9,7 +8,7 @@ local plain_text = lazy "purser.client.util.plain_text"
 
 local M = { settings = {} } -- quiet, no_input, is_table, color: of the command line
 
---- Returns text of several lines with visible escapes for what hides; its line ends and tabs stay.
+--- Returns text with visible escapes for hidden characters, but line ends and tabs.
 function M.lines(text)
   text = tostring(text)
   if not text:find("[^ -~\n\t]") then return text end
@@ -19,14 +18,13 @@ end
 local RED, GREEN, YELLOW, RESET = "\27[31m", "\27[32m", "\27[33m", "\27[0m"
 local LABELS = { ok = GREEN, warn = YELLOW, warning = YELLOW, fail = RED, error = RED }
 
--- Tells whether a stream gets colours: where --color does not say, a terminal does, unless the environment says not to.
+-- Tells whether a stream gets colours: by --color, else a terminal without NO_COLOR.
 local function has_colours(fd)
   if M.settings.color == "always" or M.settings.color == "never" then return M.settings.color == "always" end
   return (os.getenv "NO_COLOR" or "") == "" and os.getenv "TERM" ~= "dumb" and core.is_terminal(fd)
 end
 
--- Colours the states and labels that lines begin with. The text is clean and laid out already, so no stranger's text
--- brings a colour, and no width depends on one.
+-- Colours the labels that lines begin with, after texts of strangers were cleaned and all widths are known.
 local function painted(text, fd)
   if not has_colours(fd) then return text end
   text = ("\n" .. text):gsub("\nOUTCOME UNKNOWN", "\n" .. RED .. "OUTCOME UNKNOWN" .. RESET)
@@ -40,7 +38,7 @@ local said_until = 0 -- when the wait ends that was said last
 
 local is_asked = false -- the cursor stands behind a question that nobody has answered
 
---- Takes the line of progress away, if there is one, and leaves the line of a question that has no answer.
+--- Takes the line of progress away, and ends the line of an open question.
 function M.clear_line()
   if shown then io.stderr:write("\r\27[K") end
   if is_asked then io.stderr:write "\n" end
@@ -48,7 +46,6 @@ function M.clear_line()
   shown, is_asked = nil, false
 end
 
---- Says something on standard error, on a line of its own; as JSON with --json.
 function M.say(...)
   M.clear_line()
   local text = string.format(...)
@@ -61,7 +58,7 @@ function M.say(...)
   end
 end
 
---- Says what the command fails with; with --json it is the error of the command.
+--- Says the failure of the command; keeps the failure for --json.
 function M.fail(...)
   if not M.settings.json then return M.say(...) end
   M.settings.failure = { { "message", string.format(...) } }
@@ -69,7 +66,7 @@ end
 
 local OUTCOMES = { "rejected", "not_sent", "not_sent", "unknown", "done" } -- by exit code
 
---- Ends a command with this exit code. With --json a command without a result prints what it failed with as an object.
+--- Ends a command. With --json a command without a result prints its failure as an object.
 function M.finish(code)
   local settings = M.settings
   if code == 0 or not settings.json or settings.has_output then return code end
@@ -95,15 +92,13 @@ function M.write(text, is_raw)
   return ok, reason
 end
 
--- Returns the columns of the terminal on standard error; 80 where it does not say.
 local function width()
   return core.terminal_width(2) or 80
 end
 
--- A character and how many columns it may take: all but ASCII is taken for wide.
+-- A character; all but ASCII count as wide.
 local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
 
--- Counts the bytes of a text, from `first` on, that fit `room` columns.
 local function bytes_that_fit(text, first, room)
   local used, bytes = 0, 0
   for character in text:sub(first, first + 4 * room):gmatch(CHARACTER) do
@@ -114,7 +109,7 @@ local function bytes_that_fit(text, first, room)
   return bytes
 end
 
---- Returns the parts of a text that fit `room` columns each: between words where there is a blank, else anywhere.
+--- Returns parts of at most `room` columns of a text, split at blanks where possible.
 function M.parts(text, room)
   local parts, first = {}, 1
   repeat
@@ -128,13 +123,12 @@ function M.parts(text, room)
   return parts
 end
 
--- Returns how many columns a text may take.
 local function columns_of(text) return #text:gsub("[\194-\244][\128-\191]*", "  ") end
 
 -- Blanks within a command, and those of its quoted words.
 local JOINT, QUOTED = "\1", "\2"
 
--- Returns a text in which each command is one word: what stands between backticks, or from `purser` to the end.
+-- Returns a text with each command as one word: the part between backticks, or from `purser` to the end.
 local function with_commands(text)
   local function joined(before, command)
     return before .. command:gsub("'[^']*'", function(word) return (word:gsub(" ", QUOTED)) end):gsub(" ", JOINT)
@@ -146,8 +140,7 @@ local function with_commands(text)
   return held
 end
 
---- Returns a text as lines that fit so many columns: those of the terminal, if standard output is one and the text goes
---- there. No word is cut. A command stays on one line, or goes on behind a backslash where none has room for it.
+--- Folds a text to columns, default those of the terminal. No word is cut; a long command goes on behind a backslash.
 ---@param indent integer|nil  of the lines after the first (2)
 function M.fold(text, indent, columns)
   columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
@@ -175,8 +168,7 @@ end
 
 local LABEL = 16
 
---- Returns a label and its value as lines of at most so many columns. All of the value stands after a bar, and blanks
---- that could push a part of it to the next line are visible: no value looks like a label, or like the next field.
+--- Returns a label and its value as lines. Long blanks of a value are made visible: no value looks like a label.
 function M.field(label, value, columns)
   local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
   local room, lines = math.max(20, columns - LABEL - 6), {}
@@ -187,7 +179,7 @@ function M.field(label, value, columns)
   return table.concat(lines, "\n")
 end
 
---- Shows what would be done, and reads what is typed.
+--- Shows the fields of a question, and reads the answer.
 ---@param fields table[]  { label, value }
 function M.ask(heading, fields, question)
   M.clear_line()
@@ -199,13 +191,11 @@ function M.ask(heading, fields, question)
   return M.answer(question or "Type yes to do it: ")
 end
 
---- Shows a question on standard error, without a line end.
 function M.prompt(text)
   io.stderr:write(M.lines(text))
   io.stderr:flush()
 end
 
---- Shows a question, and reads what is typed.
 function M.answer(text)
   M.prompt(text)
   is_asked = true
@@ -214,7 +204,7 @@ function M.answer(text)
   return typed
 end
 
---- Tells whether a question reaches a person: there is a terminal to ask on, and one to answer.
+--- Tells whether a question reaches a person: both streams are terminals.
 function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end
@@ -224,7 +214,7 @@ local function write_line(text)
   io.stderr:flush()
 end
 
---- Returns a line on a terminal that says how far something is: a function that shows it, and one that takes it away.
+--- Returns a function that shows a line of progress on a terminal, and one that takes the line away.
 function M.progress_line()
   local function show(text)
     if M.settings.quiet or not core.is_terminal(2) then return end
@@ -234,8 +224,7 @@ function M.progress_line()
   return show, M.clear_line
 end
 
---- A call waits for `ms`: the line of progress shows why until it shows the next text. Where there is no such line, a
---- line of its own says so, one for all the calls that wait at the same time.
+--- Shows why a call waits for `ms`, in the line of progress or once for all calls that wait.
 function M.show_wait(why, operation, ms)
   if M.settings.quiet then return end
   if shown then

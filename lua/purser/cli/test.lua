@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser test -- COMMAND`: a program of the user's against the simulator, once for each fault at each of its write
--- calls; see docs/testing/simulator.md.
+-- `purser test -- COMMAND`: a program against the simulator, with each fault; see docs/testing/simulator.md.
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
@@ -31,7 +30,6 @@ function M.grammar()
   }
 end
 
---- Runs the command. Returns 1 where a run was wrong.
 function M.start(options)
   if not options.command[1] then
     report.bad_input "test: there is no program; give one after --, such as: purser test -- lua5.4 pay.lua"

@@ -18,11 +18,10 @@ local TIME_FORMS = "a duration before now (30d, 12h, 90m, 45s, 2w), a date (2026
 function M.duration(text)
   local count, unit = text:match "^(%d%d?%d?%d?%d?)([smhdw])$"
   if count and tonumber(count) > 0 then return tonumber(count) * UNIT_MS[unit] end
-  return nil, ("'%s' is no duration; give 45s, 30m or 2h"):format(text)
+  return nil, ("'%s' is no duration; give 45s, 30m, 2h or 7d"):format(text)
 end
 
---- Returns the options of purser.journal.open that a text names: a plain path is a file of SQLite. Nil and a message
---- where it names neither: a file of that name would be another journal, which knows of no payment.
+--- Returns the options of purser.journal.open; a plain path is a file of SQLite. Nil and a message for other stores.
 function M.journal(text)
   local store = limits.parse(text) or not text:find "^%a+:" and { sqlite = text }
   if store and not store.redis then return store end
@@ -40,7 +39,6 @@ function M.time(text)
   return nil, ('"%s" is not a time; give %s'):format(text, TIME_FORMS)
 end
 
---- Returns the option --since, whose time has come already.
 function M.since(help)
   return { "--since", "<when>", help, convert = function(text)
     local ms, message = M.time(text)
@@ -60,14 +58,13 @@ function M.show_time(ms, style)
   return os.date("!%Y-%m-%d %H:%M:%S", seconds) .. (rest > 0 and (".%03d"):format(rest) or "")
 end
 
---- Returns a state by its number and its name: "5 SUCCESS" of 5.
----@param kind string  deposit or withdrawal
+--- Returns "5 SUCCESS" of the state 5 of a deposit or withdrawal.
 function M.state(kind, value)
   local name = tonumber(value) and states.name(kind, value)
   return name and ("%s %s"):format(tostring(value), name) or tostring(value)
 end
 
--- The words by which the messages of the module call its options, and those of a shell, in this order.
+-- Patterns of the module's messages, and the options of the shell, in order of use.
 local shell_names = {
   { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
@@ -80,19 +77,17 @@ local shell_names = {
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
 }
 
---- Returns a message of the module with the options of the command in place of the module's.
+--- Returns a message of the module with options of the shell.
 function M.in_shell(text)
   for _, pair in ipairs(shell_names) do text = text:gsub(pair[1], pair[2]) end
   return (text:gsub('option (%-%-)', '%1'):gsub("([.!?]);", ";"))
 end
 
---- Returns `text` as one word of a shell command line.
 function M.shell_word(text)
   if text:find("^[%w_%-%./:@,+=]+$") then return text end
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
---- Returns the command with these words as a line of a shell.
 function M.command_line(words)
   local quoted = { "purser" }
   for i, word in ipairs(words) do quoted[i + 1] = M.shell_word(word) end

@@ -32,13 +32,15 @@ function M.grammar()
   }
 end
 
--- Progress as a line.
 local function progress_of(at)
   return ("%s %s, %d s left%s"):format(at.what, at.state or "is not found yet", math.ceil(at.left_ms / 1000),
     at.error and "; the last read failed: " .. at.error.message or "")
 end
 
 function M.start(options)
+  for _, name in ipairs(options.kind == "transfer" and { "goal", "since" } or {}) do
+    if options[name] then report.bad_input("wait transfer: --%s is of a withdrawal; leave it out", name) end
+  end
   local client = connection.open(options)
   if core.is_terminal(2) then report.note("waiting; to stop it changes nothing at the service") end
   local show, clear = terminal.progress_line()

@@ -32,7 +32,6 @@ function M.grammar()
   }
 end
 
--- Returns the options of purser.monitor.alerts.
 local function alerts_of(options)
   local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
     permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
@@ -53,7 +52,6 @@ local function shown(event)
     event.before and event.before .. " -> " or "", event.state)
 end
 
--- Looks once. Returns whether all could be read, told and written.
 local function look(alerts, metrics, options, journal)
   local events, problems = alerts:check()
   for _, event in ipairs(events) do report.write(shown(event)) end
@@ -65,7 +63,6 @@ local function look(alerts, metrics, options, journal)
   return #problems == 0
 end
 
--- Tells of what changes of an account. Returns the exit code.
 function M.start(options)
   local made = alerts_of(options)
   if options.journal then connection.need_journal("watch", options.journal) end

@@ -59,6 +59,31 @@ describe("a fleet", function()
     end
   end)
 
+  it("is no plan where the vault does not know whether it has a secret", function()
+    local _, fleet = fleets.world()
+    assert(fleet:apply())
+    fleet.vault.holds = function() return nil, "sealed" end
+    local plan, err = fleet:plan()
+    assert.is_nil(plan)
+    assert.same({ "workflow", "not_sent", "fleet" }, { err.kind, err.outcome, err.phase })
+  end)
+
+  it("is read again before something is created, as long after the first reading as lists may lag", function()
+    local _, fleet, client = fleets.world()
+    local slept, sleep = {}, private.states[client]._transport.sleep
+    private.states[client]._transport.sleep = function(self, ms)
+      slept[#slept + 1] = ms
+      return sleep(self, ms)
+    end
+    local plan = assert(fleet:plan())
+    assert.same({}, slept)
+    client:sleep(20000)
+    assert(fleet:apply(plan))
+    assert.same({ 20000, 40000 }, slept)
+    assert(fleet:apply())
+    assert.equal(2, #slept) -- nothing is created
+  end)
+
   it("enables futures for a broker's accounts, and leaves frozen ones alone", function()
     local sim, fleet = fleets.world { group = "broker",
       accounts = { { name = "traders01", note = "n", futures = true } } }

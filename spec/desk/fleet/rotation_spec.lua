@@ -57,6 +57,46 @@ describe("a fleet", function()
     assert.same({}, assert(fleet:rotate { ends_within_ms = 14 * DAY })) -- by its list of addresses
   end)
 
+  it("does what was shown: a key that came or changed since is left alone, and named", function()
+    local sim, fleet, client, secrets = fleets.world { profile = { live_operations = true } }
+    sim.keys.all[1].ip = "127.0.0.1"
+    assert(fleet:apply())
+    sim:advance(40 * DAY)
+    local plan = assert(fleet:plan("rotate", { max_age_ms = 30 * DAY }))
+    local first = assert(client.sub_account:list_api_keys { subAccount = "traders02" })[1]
+    assert.matches(('traders02: create the key "trading" (rotation), beside "%s": %s'):format(first.note, first.apiKey),
+      tostring(plan), 1, true)
+    assert.same({ 3, 3, "rotate" }, { #plan.steps, plan.changes, plan.task })
+    assert(client.live:change_api_key { apiKey = first.apiKey, ipWhiteList = "127.0.0.1" })
+    local reports = assert(client.sub_account:list_api_keys { subAccount = "traders01" })
+    for _, key in ipairs(reports) do
+      if key.note:find "^reports" then
+        assert(client.sub_account:delete_api_key { subAccount = "traders01", apiKey = key.apiKey })
+      end
+    end
+    local done, err, left_out = fleet:apply(plan)
+    assert.same({ 1, "traders01", "trading" }, { #done, done[1].account, done[1].note }, err)
+    assert.same({ 3, 4 }, { #left_out, fleets.size(secrets) })
+    assert.matches("^not shown, so not done: traders02: ", left_out[1])
+    assert.matches('^changed since it was shown, so not done: traders01: create the key "reports"', left_out[2])
+    assert.matches('^changed since it was shown, so not done: traders02: ', left_out[3])
+    sim:advance(DAY)
+    plan = assert(fleet:plan "retire")
+    assert.same({ 1, "delete_key" }, { #plan.steps, plan.steps[1].what })
+    assert.same({}, (fleet:plan("retire", { overlap_ms = 2 * DAY })).steps)
+    local newer = assert(client.sub_account:create_api_key { subAccount = "traders02", note = "trading",
+      permissions = { "SPOT_DEAL_READ", "SPOT_DEAL_WRITE" } })
+    sim:advance(DAY)
+    assert.equal(2, #assert(fleet:plan "retire").steps) -- that of traders02, too
+    done, err, left_out = fleet:apply(plan)
+    assert.same({ 1, "traders01" }, { #done, done[1].account }, err)
+    assert.matches("^not shown, so not done: traders02: delete the key ", left_out[1])
+    assert.equal(2, #assert(client.sub_account:list_api_keys { subAccount = "traders02" }), newer.apiKey)
+    local none
+    none, err = fleet:plan "rotat"
+    assert.same({ "nil", "task" }, { type(none), err.option })
+  end)
+
   it("rejects an account that it does not have, for nothing to do would look like done", function()
     local sim, fleet = fleets.world()
     for _, name in ipairs { "rotate", "retire" } do

@@ -112,6 +112,26 @@ describe("a vault in a file", function()
     end
   end)
 
+  it("takes no file that holds other things: each key of the fleet would count as lost", function()
+    for _, text in ipairs { "key,coin,amount\na,USDT,20\n", '{"accounts": []}', "api_key = mx0A\n" } do
+      for _, options in ipairs { {}, { read_only = true } } do
+        local vault, message = purser.vault.open(private(text), options)
+        assert.is_nil(vault)
+        assert.matches("holds no key; name the file of secrets, or an empty one", message, 1, true)
+      end
+    end
+    assert(purser.vault.open(private "")):close()
+  end)
+
+  it("lets its file go when it is closed", function()
+    local vault = assert(purser.vault.open(new_path()))
+    local file = vault.file
+    vault:close()
+    assert.equal("closed file", io.type(file))
+    vault:close()
+    assert.error_matches(function() vault.store(key "mx0A") end, "the vault is closed", 1, true)
+  end)
+
   it("makes no file and stores nothing when it is read_only", function()
     local path = new_path()
     local vault = assert(purser.vault.open(path, { read_only = true }))

@@ -81,6 +81,16 @@ describe("wait_withdrawal", function()
     assert.is_nil(tostring(err):find("outcome", 1, true))
   end)
 
+  it("tells a progress function what it waits for, the state and record seen last, and the time left", function()
+    local _, client = world()
+    local id, seen = withdraw(client), {}
+    client.wallet:wait_withdrawal(id, { deadline_ms = 3000, progress = function(at) seen[#seen + 1] = at end })
+    assert.same({ "withdrawal " .. id, id, 3000, "nil" }, { seen[1].what, seen[1].record.id, seen[1].left_ms,
+      tostring(seen[1].error) })
+    assert.matches("^is [%u_]+ %(state %d%)$", seen[1].state)
+    assert.is_true(seen[2].left_ms < 3000)
+  end)
+
   it("reads again after a failure that passes, and ends at one that does not", function()
     local sim, client = world()
     local id = withdraw(client)

@@ -713,8 +713,7 @@ function Broker:each_sub_account_deposit(params, opts) end
 ---@return purser.walk.rebate
 function Broker:each_rebate(params, opts) end
 
---- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters it was made with
---- (asset and amount may be among them).
+--- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters of the transfer.
 ---@param transfer purser.TransferSought
 ---@param options? purser.WaitTimes
 ---@return purser.record.sub_account_transfer|nil transfer
@@ -891,7 +890,7 @@ function SubAccount:each_sub_account(params, opts) end
 ---@return purser.walk.sub_account_transfer
 function SubAccount:each_transfer(params, opts) end
 
---- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters it was made with.
+--- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters of the transfer.
 ---@param transfer purser.TransferSought
 ---@param options? purser.WaitTimes
 ---@return purser.record.sub_account_transfer|nil transfer
@@ -1268,8 +1267,8 @@ function Wallet:wait_withdrawal(id, options) end
 ---@return purser.Error|nil err
 function Wallet:wait_transfer(tran_id, options) end
 
---- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Returns a plan, with its problems; nil and
---- an error only when none could be made.
+--- Plans a withdrawal: wallet.withdraw (C2), or the named operation. Returns a plan, with its problems; or nil and an
+--- error.
 ---@param given purser.WithdrawPlanParams
 ---@param operation? string  "wallet.withdraw" unless given
 ---@param without_balance? boolean  the balance is not compared: who plans many compares it with their sum
@@ -1277,23 +1276,22 @@ function Wallet:wait_transfer(tran_id, options) end
 ---@return purser.Error|nil err
 function Wallet:plan_withdraw(given, operation, without_balance) end
 
---- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
---- returned by execute() and none is made, unless `another` is wanted.
+--- Plans wallet.create_deposit_address (C6). execute() returns an existing address, unless `another` is wanted.
 ---@param given purser.AddressPlanParams
 ---@return purser.Plan|nil plan
 ---@return purser.Error|nil err
 function Wallet:plan_create_deposit_address(given) end
 
---- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
---- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
---- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
+--- Converts every convertible small balance (C12, C13): `only` and `except` are lists of coins. A batch that fails is
+--- the last: the `details` of its error have the `report` so far and the batch's `assets`. With outcome "unknown" look
+--- in conversion_history before you convert those again.
 ---@param params? { only?: string[], except?: string[] }
 ---@param opts? purser.CallOptions
 ---@return purser.ConversionReport|nil report
 ---@return purser.Error|nil err
 function Wallet:convert_all(params, opts) end
 
---- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+--- Returns the network of a coin by any name of it ("TRX", "trc20", "Tron(TRC20)").
 ---@param given purser.NetworkQuery
 ---@return purser.record.network|nil network
 ---@return purser.Error|nil err

@@ -1,33 +1,25 @@
 -- SPDX-License-Identifier: MIT
--- Compares what is there with what is declared: the steps that make it so.
---
--- A key is known by its note. The service's note is the declared one, or the declared one with a mark after it
--- ("trading #4fK09aQz"), which distinguishes the keys of one note; a key made by hand with the bare note counts as
--- well.
+-- Compares the keys of an account with the declaration. The service's note is the declared note, or that with a mark
+-- ("trading #4fK09aQz"), which distinguishes the keys of one note.
 
 local errors = require "purser.client.call.errors"
 
 local M = {}
 
--- The declared note that a service's note stands for, and its mark.
+-- Returns the declared note of a service's note, and the mark.
 local function parse_note(note)
   local bare, mark = (note or ""):match("^(.-) #(%w%w%w%w%w%w%w%w)$")
-  if bare then return bare, mark end
-  return note or ""
+  return bare or note or "", mark
 end
 
 local function set_text(list)
   local items = {}
-  if type(list) == "table" then
-    for i, item in ipairs(list) do items[i] = item:lower() end
-  else
-    for item in (list or ""):gmatch("[^,%s]+") do items[#items + 1] = item:lower() end
-  end
+  if type(list) == "table" then list = table.concat(list, ",") end
+  for item in (list or ""):lower():gmatch "[^,%s]+" do items[#items + 1] = item end
   table.sort(items)
   return table.concat(items, ",")
 end
 
--- Tells whether a key of the service is as declared.
 local function matches(key, declared)
   return set_text(key.permissions) == set_text(declared.permissions) and set_text(key.ip) == set_text(declared.ip)
 end
@@ -37,20 +29,18 @@ local function add(plan, what, account, fields)
   plan.steps[#plan.steps + 1] = fields
 end
 
--- Newest first; of equal age the order of the service, latest last.
+-- Sorts keys, the newest first; of equal age the later in the service's list.
 local function sort_keys(list)
   local place = {}
   for i, key in ipairs(list) do place[key] = i end
   table.sort(list, function(a, b)
     local x, y = a.createTime or 0, b.createTime or 0
-    if x ~= y then return x > y end
-    return place[a] > place[b]
+    return x > y or x == y and place[a] > place[b]
   end)
-  return list
 end
 
---- Sorts the keys of an account: by declared note those that live (newest first), the orphans and the rest. Returns nil
---- and an error where the vault does not say whether it holds a key: a key in use is deleted for no such word.
+--- Returns the keys of an account as `live` (by declared note), `orphans` and `others`; nil and an error where the
+--- vault does not know whether it holds a key: the key may be in use.
 function M.sort_out(account, keys, holds)
   local sorted = { live = {}, orphans = {}, others = {} }
   for _, declared in ipairs(account.keys or {}) do sorted.live[declared.note] = {} end
@@ -86,26 +76,20 @@ local function diff_keys(plan, account, keys, holds)
   end
   for _, declared in ipairs(account.keys or {}) do
     local live = sorted.live[declared.note]
-    local newest = live[1]
-    if not newest then
-      add(plan, "create_key", account, { key = declared, note = declared.note })
-    elseif not matches(newest, declared) then
-      local why = "permissions or addresses changed"
-      add(plan, "create_key", account, { key = declared, note = declared.note, why = why })
-      for _, key in ipairs(live) do
-        add(plan, "delete_key", account, { apiKey = key.apiKey, note = key.note, why = "replaced" })
-      end
+    local is_other = live[1] and not matches(live[1], declared)
+    if is_other or not live[1] then
+      add(plan, "create_key", account, { key = declared, note = declared.note,
+        why = is_other and "permissions or addresses changed" or nil })
+    end
+    for _, key in ipairs(is_other and live or {}) do
+      add(plan, "delete_key", account, { apiKey = key.apiKey, note = key.note, why = "replaced" })
     end
   end
 end
 
---- Adds the steps for one account to a plan. Returns an error where that cannot be. `found` is the account as the
---- service lists it, or nil; `keys` its keys.
----@param plan table
+--- Adds the steps for one account to a plan. Returns an error, or nil.
 ---@param account table  as declared
----@param found table|nil
----@param keys table[]
----@param holds (fun(api_key: string): boolean)|nil
+---@param found table|nil  as the service lists it
 function M.account(plan, account, found, keys, holds)
   if found and found.isFreeze then
     plan.warnings[#plan.warnings + 1] = account.name .. " is frozen; nothing can be done about it here"

@@ -1,25 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- Fleets: sub-accounts with their keys, declared; what is missing is planned, made, and can be gone on with.
---
---     local fleet = assert(purser.fleet.new {
---       client = client, group = "sub_account",                 -- or "broker"
---       vault = { store = function(secret) ... end, holds = function(api_key) ... end },
---       accounts = {
---         { name = "traders01", note = "first desk", keys = {
---           { note = "trading", permissions = { "SPOT_DEAL_READ", "SPOT_DEAL_WRITE" }, ip = { "203.0.113.7" } } } },
---       },
---     })
---     print(assert(fleet:plan()))
---     assert(fleet:apply())
+--- Fleets: sub-accounts with their keys, declared; what is missing is planned and made; see docs/desk/fleets.md.
 --
 -- The vault gets each secret at once: { account, note, apiKey, secretKey, permissions, ip }. It returns when the secret
--- is safe, and raises (or returns false) when it is not: the key is then deleted. `holds` says whether it has the
--- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
--- keeps a secret.
+-- is safe, and raises (or returns false) otherwise: the key is then deleted. `holds` says whether the vault has the
+-- secret of a key. Nothing here prints or keeps a secret.
 --
--- The files in reading order: spec (the declaration), diff (what is there against what is declared), plan, steps (what
--- apply does), rotation (keys that are replaced in time), transfers (sweep and distribute), vault (secrets in a file).
--- `purser fleet` and purser.fleet are the callers.
+-- The files in reading order: spec (the declaration), diff (the service against the declaration), plan, steps (what
+-- apply does), rotation, transfers (sweep and distribute), vault (secrets in a file).
 
 local errors = require "purser.client.call.errors"
 local plans = require "purser.desk.fleet.plan"
@@ -64,24 +51,37 @@ function Fleet:__tostring()
   return ("purser.fleet (%d accounts)"):format(#self.accounts)
 end
 
---- The steps that make it as declared. `steps`, `orphans` (keys whose secret was lost; only where the vault knows),
---- `unmanaged` (keys that are not declared: they stay), `warnings`, and `changes`: how many steps are not mere repeats.
---- When something is missing, it reads twice, the client's `visibility_delay_ms` apart.
+--- Reads what is due, and changes nothing: the steps that make the fleet as declared, or those of rotate or retire.
+--- tostring() names each account and key.
+---@param task "rotate"|"retire"|nil
+---@param given table|nil  the options of that method
 ---@return purser.FleetPlan|nil plan, purser.Error|nil err
-function Fleet:plan() return plans.read(self) end
-
---- Makes it as declared. Returns the steps that were done; or nil and an error whose `details` are `done` and `step`.
---- Nothing is undone: the next apply continues, because it plans by what is there.
----@param shown purser.FleetPlan|nil  nothing is done where other steps are due by now than a person saw
----@return purser.FleetStep[]|nil done, purser.Error|nil err
-function Fleet:apply(shown)
-  local plan, err = self:plan()
+function Fleet:plan(task, given)
+  local plan, err
+  if task == nil then plan, err = plans.read(self) else plan, err = rotation.plan(self, task, given or {}) end
   if not plan then return nil, err end
-  if shown and plans.whole(shown) ~= plans.whole(plan) then
-    return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "fleet", hint = "plan it again",
-      message = "other steps are due than were shown; nothing was done" }
-  end
-  return steps.execute(self, plan.steps)
+  plan.read_at = self.client:now()
+  for _, step in ipairs(plan.steps) do plan.changes = plan.changes + (step.repeats and 0 or 1) end
+  return plan
+end
+
+local function apply(self, is_shown, plan, err)
+  if not plan then return nil, err end
+  local list, since = plans.steps_now(self, plan, is_shown)
+  if not list then return nil, since end
+  local done, problem = steps.execute(self, list)
+  return done, problem, since
+end
+
+--- Does a plan. Before anything is created it reads again, the client's `visibility_delay_ms` after the first reading:
+--- lists may lack what was just made. Returns the steps that were done; or nil and an error whose `details` are `done`
+--- and `step`. Nothing is undone: the next apply continues, because it plans by what is there.
+---@param shown purser.FleetPlan|nil  nothing is done where other steps are due by now than a person saw; of a rotation
+--- the steps that differ are left out, and returned as texts
+---@return purser.FleetStep[]|nil done, purser.Error|nil err, string[]|nil left_out
+function Fleet:apply(shown)
+  if shown then return apply(self, true, shown) end
+  return apply(self, false, self:plan())
 end
 
 --- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` (as the
@@ -90,12 +90,12 @@ end
 --- it can be continued.
 ---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil, ends_within_ms: integer|nil }|nil
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
-function Fleet:rotate(given) return rotation.rotate(self, given or {}) end
+function Fleet:rotate(given) return apply(self, false, self:plan("rotate", given)) end
 
 --- Deletes every key that has a younger one of its note, once the younger is `overlap_ms` old (default: a day).
 ---@param given { account: string|nil, note: string|nil, overlap_ms: integer|nil }|nil
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
-function Fleet:retire(given) return rotation.retire(self, given or {}) end
+function Fleet:retire(given) return apply(self, false, self:plan("retire", given)) end
 
 ---@class purser.FleetSweep
 ---@field to "parent"

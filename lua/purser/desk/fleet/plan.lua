@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The plan of a fleet: what the service lists, and the steps that are missing. Its functions take a purser.Fleet.
+-- The plan of a fleet: the steps that are due by the service's lists.
 
 local diff = require "purser.desk.fleet.diff"
 local errors = require "purser.client.call.errors"
@@ -13,6 +13,9 @@ local M = {}
 ---@field unmanaged purser.FleetKey[]  keys that are not declared: they stay
 ---@field warnings string[]
 ---@field changes integer              how many steps are not mere repeats
+---@field task "rotate"|"retire"|nil   nil: the fleet as declared
+---@field given table|nil              the options of the task
+---@field read_at integer              epoch ms
 local Plan = { __name = "purser.fleet.plan" }
 Plan.__index = Plan
 
@@ -35,33 +38,36 @@ local step_words = {
   delete_key = "delete the key",
 }
 
+local function line_of(step)
+  local key, old = step.what:find "_key$" and (' "%s"'):format(step.note) or "", step.beside
+  local why = step.why and (" (%s)"):format(step.why) or step.repeats and " (again does no harm)" or ""
+  return plain_text.clean(("%s: %s%s%s%s"):format(step.account, step_words[step.what], key, why,
+    step.apiKey and ": " .. step.apiKey or old and (', beside "%s": %s'):format(old.note, old.apiKey) or ""))
+end
+
 function Plan:__tostring()
   local lines = {}
-  local function add(text) lines[#lines + 1] = plain_text.clean(text) end
-  for _, step in ipairs(self.steps) do
-    local what = step.what:find("_key$") and (' "%s"'):format(step.note) or ""
-    local why = step.why and (" (%s)"):format(step.why) or step.repeats and " (again does no harm)" or ""
-    add(("%s: %s%s%s"):format(step.account, step_words[step.what], what, why))
-  end
-  if #lines == 0 then add "everything is as declared" end
+  for i, step in ipairs(self.steps) do lines[i] = line_of(step) end
+  if #lines == 0 then lines[1] = self.task and "no key is due" or "everything is as declared" end
   for _, key in ipairs(self.unmanaged) do
-    add(('note: %s has the key "%s", which is not declared; it stays'):format(key.account, key.note))
+    lines[#lines + 1] = plain_text.clean(('note: %s has the key "%s", which is not declared; it stays'):format(
+      key.account, key.note))
   end
-  for _, warning in ipairs(self.warnings) do add("note: " .. warning) end
+  for _, warning in ipairs(self.warnings) do lines[#lines + 1] = plain_text.clean("note: " .. warning) end
   return table.concat(lines, "\n")
 end
 
---- Returns all that a plan will do, as a text.
-function M.whole(plan)
-  local lines = { tostring(plan) }
-  for i, step in ipairs(plan.steps) do lines[i + 1] = step.apiKey or "" end
-  return table.concat(lines, "\n")
+---@return purser.FleetPlan
+function M.new(task, given)
+  return setmetatable({ steps = {}, orphans = {}, unmanaged = {}, warnings = {}, changes = 0, task = task,
+    given = given }, Plan)
 end
 
-local function read_plan(self)
+--- Returns the plan that makes a fleet as declared; or nil and an error.
+function M.read(self)
   local found, err = find_accounts(self)
   if not found then return nil, err end
-  local plan = setmetatable({ steps = {}, orphans = {}, unmanaged = {}, warnings = {}, changes = 0 }, Plan)
+  local plan = M.new()
   for _, account in ipairs(self.accounts) do
     local there, keys = found[account.name], {}
     if there and not there.isFreeze then
@@ -71,26 +77,48 @@ local function read_plan(self)
     err = diff.account(plan, account, there, keys, self.vault.holds)
     if err then return nil, err end
   end
-  for _, step in ipairs(plan.steps) do
-    if not step.repeats then plan.changes = plan.changes + 1 end
-  end
   return plan
 end
 
---- Reads once, or, when something is to be created, a second time: a list may lack what a run just before has created,
---- and that must not be created twice. A list that is read a delay later shows all that was there at the first reading.
----@param read fun(fleet: purser.Fleet): table|nil, purser.Error|nil  returns a plan, or a list of steps
-function M.read_until_sure(self, read)
-  local found, err = read(self)
-  if not found then return nil, err end
-  local delay, creates = self.client:settings().visibility_delay_ms, false
-  for _, step in ipairs(found.steps or found) do creates = creates or step.what:find "^create_" end
-  if not creates or delay == 0 then return found end
-  self.client:sleep(delay)
-  return read(self)
+-- Sleeps until lists show whatever existed when a plan was read.
+local function wait_until_visible(self, plan)
+  local delay = self.client:settings().visibility_delay_ms
+  local left = plan.read_at + delay - self.client:now()
+  if left > 0 then self.client:sleep(math.min(left, delay)) end
 end
 
---- Returns the plan of a fleet; or nil and an error.
-function M.read(self) return M.read_until_sure(self, read_plan) end
+local function creates(plan)
+  for _, step in ipairs(plan.steps) do
+    if step.what:find "^create_" then return true end
+  end
+  return false
+end
+
+-- Returns the steps of a list that another has, too, and adds the others to `since`.
+local function split(steps, others, since, why)
+  local common, set = {}, {}
+  for _, step in ipairs(others) do set[line_of(step) .. (step.seen or "")] = true end
+  for _, step in ipairs(steps) do
+    local line = line_of(step)
+    if set[line .. (step.seen or "")] then common[#common + 1] = step
+    else since[#since + 1] = why .. ", so not done: " .. line end
+  end
+  return common
+end
+
+--- Reads again before anything is created, or where a person saw the plan. Returns the steps to do, and texts of those
+--- that differ from what was shown: a rotation leaves them out, a declaration has an error then.
+function M.steps_now(self, plan, is_shown)
+  if creates(plan) then wait_until_visible(self, plan) elseif not is_shown then return plan.steps, {} end
+  local now, err = self:plan(plan.task, plan.given)
+  if not now then return nil, err end
+  if not is_shown then return now.steps, {} end
+  local since = {}
+  local steps = split(now.steps, plan.steps, since, "not shown")
+  split(plan.steps, now.steps, since, "changed since it was shown")
+  if plan.task or not since[1] then return steps, since end
+  return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "fleet", hint = "plan it again",
+    message = "other steps are due than were shown; nothing was done" }
+end
 
 return M

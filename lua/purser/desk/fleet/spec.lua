@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Checks the declaration of a fleet, whole before anything is asked of the service: every problem at once.
+-- Checks the declaration of a fleet: every problem at once.
 
 local option_schema = require "purser.client.util.option_schema"
 
@@ -41,103 +41,83 @@ local fleet_rules = { client = "table", group = "string", vault = "function or t
 local account_rules = { name = "string", note = "string", keys = "table", futures = "boolean" }
 local key_rules = { note = "string", permissions = "table", ip = "table" }
 
--- One problem of several: they are one error, so each has its hint in its text.
-local function sentence(message, hint)
-  return hint and message .. " (" .. hint .. ")" or message
-end
-
-local function check_words(where, given, rules, problems)
-  for _, found in ipairs(option_schema.all(given, rules, where)) do
-    problems[#problems + 1] = sentence(found[1], found[3])
+-- Returns a function that notes a problem with its hint, one that checks options, and one that checks a value as the
+-- operation's parameter `name`; the declaration calls it `label`.
+local function noting(problems, client)
+  local function note(message, hint) problems[#problems + 1] = hint and message .. " (" .. hint .. ")" or message end
+  local function check_words(where, given, rules)
+    for _, found in ipairs(option_schema.all(given, rules, where)) do note(found[1], found[3]) end
   end
-end
-
--- Checks a value as the operation's parameter `name`, which the declaration calls `label`.
-local function check_value(client, where, operation, name, value, problems, label)
-  local fits, message, hint = client:check_value(operation, name, value)
-  if not fits then problems[#problems + 1] = sentence(("%s: %s %s"):format(where, label or name, message), hint) end
-end
-
-local function check_keys(client, group, account, where, problems)
-  local operation, seen = group .. ".create_api_key", {}
-  if not option_schema.is_list(account.keys) then
-    problems[#problems + 1] = where .. ": keys is no plain list"
+  local function check_value(where, operation, name, value, label)
+    local fits, message, hint = client:check_value(operation, name, value)
+    if not fits then note(("%s: %s %s"):format(where, label or name, message), hint) end
   end
+  return note, check_words, check_value
+end
+
+local function check_keys(note, check_words, check_value, group, account, where)
+  local seen = {}
+  if not option_schema.is_list(account.keys) then note(where .. ": keys is no plain list") end
   for i, key in ipairs(account.keys) do
     local here = ("%s key %d"):format(where, i)
-    if type(key) ~= "table" then
-      problems[#problems + 1] = here .. " must be a table"
-    else
-      check_words(here .. ": option", key, key_rules, problems)
+    if type(key) ~= "table" then note(here .. " must be a table") else
+      check_words(here .. ": option", key, key_rules)
       for _, name in ipairs { "note", "permissions", "ip" } do
-        check_value(client, here, operation, name, key[name], problems)
+        check_value(here, group .. ".create_api_key", name, key[name])
       end
-      if type(key.note) == "string" then
-        if seen[key.note] then problems[#problems + 1] = ("%s: the note %q is there twice"):format(here, key.note) end
-        if key.note:find("#", 1, true) then problems[#problems + 1] = here .. ": a note must not hold #" end
-        seen[key.note] = true
-      end
+      local text = type(key.note) == "string" and key.note or ""
+      if seen[text] then note(("%s: the note %q is there twice"):format(here, text)) end
+      if text:find("#", 1, true) then note(here .. ": a note must not hold #") end
+      seen[text] = text ~= ""
     end
   end
 end
 
--- Returns the problems; of those with the same words in many accounts the first, and how many there are.
+-- Returns the problems; equal ones of many accounts as one.
 local function grouped(problems)
-  local list, by_words = {}, {}
+  local list, first, count = {}, {}, {}
   for _, text in ipairs(problems) do
     local words = text:match "^account .-: (.*)$" or text
-    local group = by_words[words]
-    if group then group.more = group.more + 1 else
-      by_words[words] = { text = text, more = 0 }
-      list[#list + 1] = by_words[words]
-    end
+    count[words] = (count[words] or 0) + 1
+    if count[words] == 1 then list[#list + 1], first[#list + 1] = text, words end
   end
-  for i, group in ipairs(list) do
-    list[i] = group.text .. (group.more > 0 and (" (and %d more like that)"):format(group.more) or "")
+  for i, words in ipairs(first) do
+    if count[words] > 1 then list[i] = ("%s (and %d more like that)"):format(list[i], count[words] - 1) end
   end
   return list
 end
 
---- Checks a declaration. Returns a list of problems, which is empty when there are none.
----@param given table
----@return string[]
+--- Returns the problems of a declaration.
 function M.check(given)
-  local problems = {}
   if type(given) ~= "table" then return { "a fleet is declared by a table" } end
-  check_words("fleet option", given, fleet_rules, problems)
-  local group = given.group or "sub_account"
+  local problems, group, client, vault = {}, given.group or "sub_account", given.client, given.vault
+  local note, check_words, check_value = noting(problems, client)
+  check_words("fleet option", given, fleet_rules)
   if group ~= "sub_account" and group ~= "broker" then
-    problems[#problems + 1] = ('fleet: group is %s; it must be "sub_account" or "broker"'):format(
-      type(group) == "string" and ('"%s"'):format(group) or "a " .. type(group))
+    note(('fleet: group is %s; it must be "sub_account" or "broker"'):format(
+      type(group) == "string" and ('"%s"'):format(group) or "a " .. type(group)))
+    return problems
+  elseif getmetatable(client) ~= "purser.client" then
+    note "fleet: client is missing, or is not one that purser.new made"
     return problems
   end
-  local client = given.client
-  if getmetatable(client) ~= "purser.client" then
-    problems[#problems + 1] = "fleet: client is missing, or is not one that purser.new made"
-    return problems
-  end
-  local vault = given.vault
   if type(vault) ~= "function" and not (type(vault) == "table" and type(vault.store) == "function") then
-    problems[#problems + 1] = "fleet: vault is missing: a function that keeps a secret, or { store =, holds = }"
+    note "fleet: vault is missing: a function that keeps a secret, or { store =, holds = }"
   end
-  local operation, seen = group .. ".create_sub_account", {}
-  local accounts = type(given.accounts) == "table" and given.accounts or {}
-  if not option_schema.is_list(accounts) then problems[#problems + 1] = "fleet: accounts is no plain list" end
+  local operation, seen, accounts = group .. ".create_sub_account", {}, given.accounts
+  if type(accounts) ~= "table" then accounts = {} end
+  if not option_schema.is_list(accounts) then note "fleet: accounts is no plain list" end
   for i, account in ipairs(accounts) do
     local where = ("account %d"):format(i)
-    if type(account) ~= "table" then
-      problems[#problems + 1] = where .. " must be a table"
-    else
+    if type(account) ~= "table" then note(where .. " must be a table") else
       if type(account.name) == "string" then where = "account " .. account.name end
-      check_words(where .. ": option", account, account_rules, problems)
-      check_value(client, where, operation, "subAccount", account.name, problems, "name")
-      if account.note then check_value(client, where, operation, "note", account.note, problems) end
-      if seen[account.name or ""] then problems[#problems + 1] = where .. " is there twice" end
+      check_words(where .. ": option", account, account_rules)
+      check_value(where, operation, "subAccount", account.name, "name")
+      if account.note then check_value(where, operation, "note", account.note) end
+      if seen[account.name or ""] then note(where .. " is there twice") end
       seen[account.name or ""] = true
-      if account.futures and group ~= "broker" then
-        problems[#problems + 1] = where .. ": only a broker enables futures"
-      end
-      if type(account.keys) == "table" then check_keys(client, group, account, where, problems) end
+      if account.futures and group ~= "broker" then note(where .. ": only a broker enables futures") end
+      if type(account.keys) == "table" then check_keys(note, check_words, check_value, group, account, where) end
     end
   end
   return grouped(problems)

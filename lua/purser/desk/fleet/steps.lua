@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The steps of a fleet: each is a write call that is made once, or is known not to have happened.
+-- The steps of a fleet: each is a write call that is made once.
 
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
@@ -8,17 +8,16 @@ local M = {}
 
 local steps = {}
 
-local NO_SUCH_KEY = "730706" -- it is gone already, or its name is shown in another way than the service takes it
+local NO_SUCH_KEY = "730706" -- gone already, or listed under another form of its name
 
 local function failure(outcome, operation, message, hint)
   return errors.new { kind = "workflow", outcome = outcome, phase = "fleet", operation = operation, message = message,
     hint = hint }
 end
 
--- Makes a write call, and once more where it was certainly not executed. What a list lacks may exist all the same, be
--- listed late, or be shown in another way, so client:reconcile finds out about a lost answer. Returns the result, or
--- the record that shows it, {} where there is none; or nil and an error.
----@param what string  what is to happen, in words
+-- Makes a write call, and once more where it was certainly not executed: client:reconcile finds out about lost answers,
+-- because a list may lack what exists. Returns the result, or the record, {} without one; or nil and an error.
+---@param what string  the effect, in words
 local function make(self, name, params, what, again)
   local operation = self.group .. "." .. name
   local result, err = self.client:call(operation, params)
@@ -48,8 +47,7 @@ function steps.delete_key(self, step)
     ("the key of %s was deleted"):format(step.account))
 end
 
--- Gives the secret to the vault. Returns nil, or what went wrong; whatever the vault says of it is not repeated, for it
--- may quote the secret.
+-- Gives the secret to the vault. Returns nil, or a message without the vault's words, which may quote the secret.
 local function store(self, step, key)
   local ok, kept, problem = pcall(self.vault.store, {
     account = step.account, note = step.key.note, apiKey = key.apiKey, secretKey = key.secretKey,
@@ -85,7 +83,7 @@ local function public(step)
   return { what = step.what, account = step.account, note = step.note, apiKey = step.apiKey, why = step.why }
 end
 
---- Does the steps in order. Returns those that were done; or nil and an error with `details.done`.
+--- Does the steps in order. Returns them; or nil and an error with `details.done`.
 function M.execute(self, list)
   local done = {}
   for _, step in ipairs(list) do

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Balances between a parent and its sub-accounts, as a list of payments that a queue of payouts makes: each has a key
--- made of the list's name, the account and the asset. So the moves that are shown are the moves that are made, once.
+-- Moves between a parent and its sub-accounts, as a list of payments for a queue of payouts. A key is made of the
+-- list's name, the account and the asset, so each move is made once.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
@@ -9,7 +9,7 @@ local plain_text = require "purser.client.util.plain_text"
 
 local M = {}
 
--- Checks the options of a list of payments: `name` and the option `needed` must be given. Returns an error, or nil.
+-- Returns an error of the options; `name` and the option `needed` must be given.
 local function check(given, rules, needed, hint)
   rules.name = option_schema.NAME
   local err = errors.option(option_schema.check(given, rules, "option"))
@@ -22,14 +22,13 @@ local function check(given, rules, needed, hint)
   end
 end
 
--- Adds a move of an account's asset to the list; `direction` is "fromAccount" or "toAccount".
 local function add(list, fleet, name, direction, account, asset, amount)
+  if amount:sign() <= 0 then return end
   list[#list + 1] = { key = ("%s-%s-%s"):format(name, account, asset:upper()), operation = fleet.group .. ".transfer",
     params = { [direction] = account, fromAccountType = "SPOT", toAccountType = "SPOT", asset = asset,
       amount = tostring(amount) } }
 end
 
--- A positive or zero decimal, or nil and a message that names it.
 local function amount_of(what, text)
   local value = type(text) ~= "table" and decimal(text)
   if not value or value:sign() < 0 or (type(text) == "number" and text ~= math.floor(text)) then
@@ -39,25 +38,19 @@ local function amount_of(what, text)
   return value
 end
 
--- Returns how much stays of an asset, as a function: `leave` is a decimal for every asset, or a table by asset. Or
--- nil and an error.
+-- Returns a function that says how much of an asset stays; or nil and an error.
 local function kept_of(leave)
-  local by_asset, rest = {}, leave or "0"
-  if type(leave) == "table" then
-    rest = "0"
-    for asset, text in pairs(leave) do
-      local kept, err = amount_of("leave", type(asset) == "string" and text)
-      if not kept then return nil, err end
-      by_asset[asset:upper()] = kept
-    end
+  local by_asset, rest = {}, type(leave) ~= "table" and leave or "0"
+  for asset, text in pairs(type(leave) == "table" and leave or {}) do
+    local kept, err = amount_of("leave", type(asset) == "string" and text)
+    if not kept then return nil, err end
+    by_asset[asset:upper()] = kept
   end
   local others, err = amount_of("leave", rest)
   return others and function(asset) return by_asset[asset:upper()] or others end, err
 end
 
---- The payments that bring everything above `leave` (a decimal for every asset, or a table by asset) of the accounts
---- named to the parent; `assets` limits them to a list. Reads each account's balances (B8).
----@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
+--- Does what purser.fleet says of sweep. Reads each account's balances (B8).
 function M.sweep(fleet, options)
   local err = check(options, { to = { "parent" }, leave = "any", assets = option_schema.TEXTS }, "to",
     'give to = "parent"')
@@ -78,20 +71,17 @@ function M.sweep(fleet, options)
       if not only or only[balance.asset:upper()] then
         local free = decimal(balance.free)
         if not free then
-          local shown = plain_text.clean(("%s of %s is %s"):format(balance.asset, name, tostring(balance.free)))
-          return nil, errors.undecodable("sub_account.balances", ("the balance %s, which is no decimal"):format(shown),
+          return nil, errors.undecodable("sub_account.balances", ("the balance %s, which is no decimal"):format(
+            plain_text.clean(("%s of %s is %s"):format(balance.asset, name, tostring(balance.free)))),
             "leave it out of `assets`")
         end
-        local rest = free - kept(balance.asset)
-        if rest:sign() > 0 then add(list, fleet, options.name, "fromAccount", name, balance.asset, rest) end
+        add(list, fleet, options.name, "fromAccount", name, balance.asset, free - kept(balance.asset))
       end
     end
   end
   return list
 end
 
---- The payments that bring `amounts` (name -> decimal) of an asset from the parent to its sub-accounts.
----@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function M.distribute(fleet, options)
   local wrong = check(options, { asset = "string", amounts = "table", each = "any" }, "asset",
     "give the asset to distribute")
@@ -107,7 +97,7 @@ function M.distribute(fleet, options)
     if text == nil then option, text = "each", options.each end
     local amount, err = amount_of(option, text == nil and "0" or text)
     if not amount then return nil, err end
-    if amount:sign() > 0 then add(list, fleet, options.name, "toAccount", name, options.asset, amount) end
+    add(list, fleet, options.name, "toAccount", name, options.asset, amount)
   end
   for name in pairs(options.amounts or {}) do
     if not known[name] then

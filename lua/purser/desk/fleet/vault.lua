@@ -1,11 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Keys in files that only this user can read (mode 0600): the vault of a fleet, with a line a key, and the keys of one
---- account, as `purser login` keeps them. What is read has its secrets as purser.Secret: no Lua string holds them.
---
---     local vault = assert(purser.vault.open "desk.vault")
---     local fleet = assert(purser.fleet.new { client = client, vault = vault, accounts = accounts })
---     local bot = assert(purser.new(assert(vault:keys(api_key))))
---     local main = assert(purser.new(assert(purser.vault.read_keys "main.keys")))
+--- Keys in files of mode 0600: the vault of a fleet, with a line a key, and the keys of one account, as `purser login`
+--- keeps them. Secrets are read as purser.Secret: no Lua string holds them.
 
 local views = require "purser.client.util.views"
 local core = require "purser.core"
@@ -35,9 +30,8 @@ local MAX_BYTES = 64 * 1024 * 1024 -- some 300,000 keys
 ---@field base_url string|nil
 ---@field profile string|nil
 
---- The vault of a fleet in a file, as the option `vault` of purser.fleet.new. Each line is an API key, its secret, the
---- account, the note and the address of the service, with tabs between them. A line that was cut off while it was
---- written counts for nothing.
+--- The vault of a fleet in a file: a line an API key, with secret, account, note and address of the service between
+--- tabs. A line that was cut off counts for nothing.
 ---@class purser.VaultFile: purser.Vault
 ---@field path string
 ---@field store fun(secret: purser.FleetSecret): boolean|nil  writes a key; when it returns, the key is on the disk
@@ -45,14 +39,13 @@ local MAX_BYTES = 64 * 1024 * 1024 -- some 300,000 keys
 local VaultFile = { __name = "purser.fleet.vault" }
 VaultFile.__index = VaultFile
 
--- Returns what stands between tabs.
 local function cells_of(line)
   local cells = {}
   for cell in (line .. "\t"):gmatch "([^\t]*)\t" do cells[#cells + 1] = cell ~= "" and cell or false end
   return cells
 end
 
--- The keys of a file without their secrets, in its order, and by API key; nil, a message, and whether there is no file.
+-- Returns the keys of a file without secrets, in order and by API key; nil, a message, and whether there is no file.
 local function read(path)
   local text, message, is_missing = core.read_vault(path, MAX_BYTES)
   if not text then return nil, message, is_missing end
@@ -65,9 +58,7 @@ local function read(path)
   return list, held
 end
 
-local function closed() error("purser.vault: the vault is closed", 0) end
-
--- Writes a line, which is on the disk afterwards; raises where that fails. No message has the secret.
+-- Writes a line to the disk, or raises. No message has the secret.
 local function write(self, secret)
   if type(secret) ~= "table" then error("purser.vault: store takes a table of a key; give apiKey and secretKey", 0) end
   local fields = { secret.apiKey, secret.secretKey, secret.account or "", secret.note or "", self.base_url or "" }
@@ -84,7 +75,7 @@ local function write(self, secret)
   self.held[fields[1]] = true
 end
 
--- Opens the file to add to it; a line that was cut off is ended first.
+-- Opens the file to add to; a line that was cut off is ended first.
 local function open_file(path)
   if not core.file_mode(path) then
     local made, reason = core.create_private(path)
@@ -108,24 +99,25 @@ end
 ---@param options purser.VaultOptions|nil
 ---@return purser.VaultFile|nil vault, string|nil message
 function M.open(path, options)
-  local message = type(path) ~= "string" and ("the path is a %s; give a text"):format(type(path))
-    or option_schema.text(options or {}, { base_url = "string", read_only = "boolean" }, "option")
-  if message then return nil, "purser.fleet.vault.open: " .. message end
   options = options or {}
-  local file
-  if not options.read_only then
-    file, message = open_file(path)
-    if not file then return nil, message end
-  end
+  local message = type(path) ~= "string" and ("the path is a %s; give a text"):format(type(path))
+    or option_schema.text(options, { base_url = "string", read_only = "boolean" }, "option")
+  if message then return nil, "purser.fleet.vault.open: " .. message end
   local list, held, is_missing = read(path)
-  if not list and not (options.read_only and is_missing) then
-    if file then file:close() end
-    return nil, held
+  if not list and not is_missing then return nil, held end
+  local found = list and not list[1] and assert(io.open(path, "rb"))
+  local size = found and found:seek "end"
+  if found then found:close() end
+  if size and size > 0 then -- the file of other things: every key would count as lost
+    return nil, path .. " holds no key; name the file of secrets, or an empty one"
   end
-  local self = setmetatable({ path = path, file = file, base_url = options.base_url, held = list and held or {} },
-    VaultFile)
+  local self = setmetatable({ path = path, base_url = options.base_url, held = list and held or {} }, VaultFile)
+  if not options.read_only then
+    self.file, message = open_file(path)
+    if not self.file then return nil, message end
+  end
   function self.store(secret)
-    if self.is_closed then closed() end
+    if self.is_closed then error("purser.vault: the vault is closed", 0) end
     if not self.file then error("purser.vault: the vault is read_only; open it without that option", 0) end
     write(self, secret)
   end
@@ -139,9 +131,7 @@ function VaultFile:__tostring() return ("purser.vault (%s)"):format(plain_text.c
 ---@return purser.VaultKey[]|nil keys, string|nil message
 function VaultFile:list()
   local list, message, is_missing = read(self.path)
-  if list then return list end
-  if is_missing and not self.file then return {} end
-  return nil, message
+  return list or is_missing and not self.file and {} or nil, message
 end
 
 --- One key with its secret, as options of purser.new.
@@ -165,9 +155,8 @@ function VaultFile:close()
   self.file, self.is_closed = nil, true
 end
 
---- The keys of one account from a file as `purser login` writes it, with its lines `api_key = ...`, `secret_key = ...`,
---- `base_url = ...` and `profile = ...`: options of purser.new. A file that others can use is rejected, and so is one
---- without a key or a secret.
+--- Reads the keys of one account, as `purser login` writes them, as options of purser.new. Refuses a file that others
+--- can use.
 ---@param path string
 ---@return purser.Options|nil keys, string|nil message  which quotes no secret
 function M.read_keys(path)
@@ -179,8 +168,7 @@ function M.read_keys(path)
   return { api_key = keys.api_key, secret_key = keys.secret, base_url = keys.base_url, profile = keys.profile }
 end
 
---- Writes the keys of one account to a new file of mode 0600, which is on the disk afterwards. A file that is there is
---- an error, unless `replace = true`: then it is replaced in one step. The secret has to be a text.
+--- Writes the keys of one account to a new file of mode 0600; `replace = true` replaces a file in one step.
 ---@param path string
 ---@param keys purser.AccountKeyTexts
 ---@param options? { replace?: boolean }

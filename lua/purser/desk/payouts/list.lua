@@ -43,6 +43,9 @@ local MARKS = { point = { "[.]", "," }, comma = { ",", "[.]" } }
 -- reading, or two. `mark` is "point", "comma", or nil where the file does not say.
 local function amount_of(text, mark, separator)
   if not mark then
+    if separator ~= "," and text:find "^%d[%d.]*,%d+$" and not text:find(TWO_READINGS) then
+      return nil, ("the amount %s has a comma for its decimals; say --decimal comma"):format(text)
+    end
     if separator == "," or not text:find(TWO_READINGS) then return text end
     return nil, ("the amount %s may be thousands, or have three decimals; say --decimal point or --decimal comma"
       ):format(text)
@@ -125,6 +128,10 @@ end
 local function other_kind(text)
   if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
     return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
+  elseif text:find "^SQLite format 3" then
+    return "is a database, such as a journal; give the list, and the journal as --journal"
+  elseif text:find "^%s*[{%[]" then
+    return "is JSON; give the list as CSV"
   elseif text:find "^\255\254" or text:find "^\254\255" or text:sub(1, 64):find("%z") then
     return "is UTF-16 or no text at all; save it as CSV (UTF-8)"
   end

@@ -1,7 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The balances of all sub-accounts, one after the other: B2, and B8 for each account.
---
---     for balance in client.sub_account:each_balance() do print(balance.subAccount, balance.asset, balance.free) end
+--- The balances of all sub-accounts: B2, and B8 for each account.
 
 local errors = require "purser.client.call.errors"
 
@@ -9,38 +7,28 @@ local errors = require "purser.client.call.errors"
 ---@field subAccount string
 
 ---@class purser.BalanceWalk
----@field private client purser.Client
----@field private accounts purser.Walk
----@field private account string|nil   whose balances are read next
----@field private name string           whose `balances` are
----@field private balances purser.record.balance[]  that are left
 ---@overload fun(): purser.SubAccountBalance
 local BalanceWalk = { __name = "purser.balance_walk" }
 BalanceWalk.__index = BalanceWalk
 
 local M = {}
 
-local LIST = "sub_account.list_sub_accounts"
+local LIST, BALANCES = "sub_account.list_sub_accounts", "sub_account.balances"
 
--- Reads the next account, then its balances (B8). Returns true; nil at the end; or nil and an error. A repetition
--- continues where it failed.
+-- Reads the next account and its balances. Returns true; nil at the end; or nil and an error.
 local function read_account(self)
-  if not self.account then
-    local account, err = self.accounts:next()
-    if not account then return nil, err end
-    if not account.subAccount then
-      return nil, errors.undecodable(LIST, "the list has a sub-account without a name")
-    end
-    self.account = account.subAccount
+  local account, err = self.account, nil
+  if not account then account, err = self.accounts:next() end
+  if not account then return nil, err end
+  if not account.subAccount then return nil, errors.undecodable(LIST, "the list has a sub-account without a name") end
+  self.account = account -- a repetition goes on here
+  local list
+  list, err = self.client.sub_account:balances({ subAccount = account.subAccount, accountType = "SPOT" })
+  for _, balance in ipairs(list or {}) do
+    if not balance.asset then return nil, errors.undecodable(BALANCES, "the list has a balance without an asset") end
   end
-  local list, err = self.client.sub_account:balances { subAccount = self.account, accountType = "SPOT" }
   if not list then return nil, err end
-  for _, balance in ipairs(list) do
-    if not balance.asset then
-      return nil, errors.undecodable("sub_account.balances", "the list has a balance without an asset")
-    end
-  end
-  self.balances, self.name, self.account = list, self.account, nil
+  self.balances, self.name, self.account = list, account.subAccount, nil
   return true
 end
 

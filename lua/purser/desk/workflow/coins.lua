@@ -10,7 +10,7 @@ local M = {}
 -- client -> { coins, read_at }. C1 is over a megabyte, and changes seldom.
 local cache = setmetatable({}, { __mode = "k" })
 
---- The configuration of every coin by its name, at most `max_age_ms` old. Also returns when it was read.
+--- Returns the configuration of every coin by its name, at most `max_age_ms` old, and when that was read.
 ---@param client purser.Client
 ---@param max_age_ms integer
 ---@return table<string, table>|nil coins, integer|purser.Error read_at_or_err
@@ -40,7 +40,7 @@ end
 ---@field network string|nil      by any name people use; nil where the coin has one alone
 ---@field max_age_ms integer|nil  how old the coin configuration may be. Default: 300000
 
---- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+--- Returns the network of a coin by any name of it ("TRX", "trc20", "Tron(TRC20)").
 ---@param client purser.Client
 ---@param given purser.NetworkQuery
 ---@return purser.record.network|nil network, purser.Error|nil err

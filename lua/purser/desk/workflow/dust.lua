@@ -1,7 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Small balances into the platform token, all of them: C13 takes 15 at a time.
---
---     local report, err = client.wallet:convert_all { except = { "BTC" } }
+--- Converts small balances into the platform token: C13 takes 15 at a time.
 
 local option_schema = require "purser.client.util.option_schema"
 local decimal = require "purser.decimal"
@@ -20,14 +18,13 @@ local M = {}
 local BATCH = 15
 local rules = { only = option_schema.TEXTS, except = option_schema.TEXTS }
 
--- Returns the coins of a list as a set, in capitals as the service shows them; nil without a list.
 local function set_of(list)
   local set = list and {}
   for _, coin in ipairs(list or {}) do set[coin:upper()] = true end
   return set
 end
 
--- Sorts the balances into those that can be converted and those that cannot, with the reason; or nil and an error.
+-- Returns the convertible balances, and the others with a reason; or nil and an error.
 local function sort_out(balances, only, except)
   local requested, skipped = {}, {}
   for _, entry in ipairs(balances) do
@@ -50,7 +47,6 @@ local function sort_out(balances, only, except)
   return requested, skipped
 end
 
--- Adds what one batch answered to the report.
 local function add(report, answer)
   for _, asset in ipairs(answer.successList or {}) do report.converted[#report.converted + 1] = asset end
   for _, failed in ipairs(answer.failedList or {}) do report.failed[#report.failed + 1] = failed end
@@ -61,9 +57,9 @@ local function add(report, answer)
   report.batches = report.batches + 1
 end
 
---- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
---- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
---- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
+--- Converts every convertible small balance (C12, C13): `only` and `except` are lists of coins. A batch that fails is
+--- the last: the `details` of its error have the `report` so far and the batch's `assets`. With outcome "unknown" look
+--- in conversion_history before you convert those again.
 ---@param client purser.Client
 ---@param params { only: string[]|nil, except: string[]|nil }|nil
 ---@param opts purser.CallOptions|nil

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The index of this room: the methods of a client's groups that are more than one operation, by group and name. Each is
--- a function(client, ...). purser.new hands this table to the client; for editors, tools/docs/annotations.lua reads it.
+-- The methods of a client's groups that are more than one operation, by group and name. tools/docs reads them, too.
 
 local lazy = require "purser.client.util.lazy"
 local views = require "purser.client.util.views"

@@ -1,9 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Plans: what a call would do, and every problem with it, before it is made.
---
---     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc20", address = a, amount = "20" })
---     print(plan)
---     if plan.ok then local result, err = plan:execute() end
+--- Plans of withdrawals and deposit addresses: the effect of a call, and each problem, before the call.
 
 local views = require "purser.client.util.views"
 local networks = require "purser.client.operations.network"
@@ -61,47 +57,42 @@ local MAX_AGE_MS = 300000
 local Plan = { __name = "purser.plan" }
 Plan.__index = Plan
 
-local function reject(plan, message)
-  return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "plan", operation = plan.operation,
-    message = message }
+local function failure(plan, outcome, message, details)
+  return errors.new { kind = "workflow", outcome = outcome, phase = "plan", operation = plan.operation,
+    message = message, details = details }
 end
 
--- The options of the call, with the plan's own further parameters.
 local function with_extra(plan, opts)
   if not plan.extra_params then return opts end
   local all, extra = {}, {}
   for name, value in pairs(opts or {}) do all[name] = value end
-  for name, value in pairs(all.extra_params or {}) do extra[name] = value end
-  for name, value in pairs(plan.extra_params) do extra[name] = value end
+  for _, params in ipairs { all.extra_params or {}, plan.extra_params } do
+    for name, value in pairs(params) do extra[name] = value end
+  end
   all.extra_params = extra
   return all
 end
 
---- Does it. A plan is executed once: again only when the service rejected it or nothing was sent. A plan with
---- problems, or one that is older than its `max_age_ms`, is rejected, unless the call was made before with its key or
---- id: then its result is returned.
+--- Makes the call once; again only where the service rejected it or nothing was sent. A plan with problems, or older
+--- than its `max_age_ms`, is refused. A call that was made before with its key or id returns its result.
 ---@param opts purser.CallOptions|nil
 ---@return any result, purser.Error|nil err
 function Plan:execute(opts)
   local made, unknown = self.client:recall(self.operation, self.params, with_extra(self, opts))
   if made or unknown then return made, unknown end
-  if not self.ok then return reject(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
-  if self.state == "done" then return reject(self, "the plan was executed already") end
-  if self.state == "unknown" then
-    return reject(self, "the plan was executed with an unknown outcome; reconcile that first")
-  end
   local age = self.client:now() - self.made_at
-  if age > self.max_age_ms then
-    return reject(self, ("the plan is %d s old; plan again"):format(math.floor(age / 1000)))
-  end
+  local why_not = not self.ok and "the plan has problems: " .. table.concat(self.problems, "; ")
+    or self.state == "done" and "the plan was executed already"
+    or self.state == "unknown" and "the plan was executed with an unknown outcome; reconcile that first"
+    or age > self.max_age_ms and ("the plan is %d s old; plan again"):format(math.floor(age / 1000))
+  if why_not then return nil, failure(self, "not_sent", why_not) end
   if self.existing then return self.existing end
   self.state = "unknown" -- until an answer says otherwise
   local result, err = self.client:call(self.operation, self.params, with_extra(self, opts))
   local why = result and self.operation == "wallet.create_deposit_address"
     and networks.answer_problem(self.params, result, self.coin_record)
   if why then
-    return nil, errors.new { kind = "workflow", outcome = "unknown", phase = "plan", operation = self.operation,
-      message = "the answer is not the answer to what was asked: " .. why, details = { result = result } }
+    return nil, failure(self, "unknown", "the answer is not the answer to what was asked: " .. why, { result = result })
   end
   if result then
     self.state, self.result = "done", result
@@ -132,7 +123,6 @@ local function warn(plan, ...) add(plan.warnings, ...) end
 
 local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
 
--- Finds the coin and its network, or notes why not.
 local function find_network(plan, all, given)
   if type(given.coin) ~= "string" or given.coin == "" then
     return problem(plan, "the coin is missing; give coin = \"USDT\" or another")
@@ -145,8 +135,7 @@ local function find_network(plan, all, given)
   line(plan, "network", "%s (%s)", network.netWork or "?", network.network or "?")
 end
 
--- Begins a plan: its network is found, or what is wrong is noted. Misspelt names end the planning: what was meant is
--- not known. `title()` names the plan, once its parameters are known to be such. Returns it; or nil and an error.
+-- Begins a plan with its network, or a problem. Misspelt parameters are an error.
 local function begin(client, operation, given, known, title)
   local message, name, hint = option_schema.check(given, known, "parameter")
   if message then return nil, errors.argument(name, message, hint) end
@@ -158,8 +147,6 @@ local function begin(client, operation, given, known, title)
   find_network(plan, all, given)
   return plan
 end
-
-------------------------------------------------------------------------------------------------------- withdrawals
 
 local function limit(plan, network, member)
   local text = network[member]
@@ -188,21 +175,19 @@ local function check_amount(plan, network, amount, given)
         tostring(rounded))
     end
   end
-  if fee and given.includeFee then
-    plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount), tostring(amount - fee)
-    line(plan, "fee", "%s %s, asked for inside the amount; %s arrives", plan.fee, network.coin or plan.coin,
-      plan.arrives)
-    if amount:compare(fee) <= 0 then problem(plan, "the amount does not cover the fee of %s", plan.fee) end
-  elseif fee then
-    plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount + fee), tostring(amount)
-    line(plan, "fee", "%s %s, assumed to come on top; with the amount %s", plan.fee, network.coin or plan.coin,
-      plan.total)
-    plan.arrives_at_least = tostring(amount - fee)
-    line(plan, "arrives", "%s %s; %s if the service takes the fee out of the amount, which it does not document",
-      tostring(amount), network.coin or plan.coin, plan.arrives_at_least)
-    if amount:compare(fee) <= 0 then warn(plan, "the fee of %s is not less than the amount", plan.fee) end
+  if not fee then return warn(plan, "the fee is not known") end
+  local coin, covers, rest = network.coin or plan.coin, amount:compare(fee) > 0, tostring(amount - fee)
+  plan.fee = tostring(fee)
+  if given.includeFee then
+    plan.total, plan.arrives = tostring(amount), rest
+    line(plan, "fee", "%s %s, asked for inside the amount; %s arrives", plan.fee, coin, rest)
+    if not covers then problem(plan, "the amount does not cover the fee of %s", plan.fee) end
   else
-    warn(plan, "the fee is not known")
+    plan.total, plan.arrives, plan.arrives_at_least = tostring(amount + fee), tostring(amount), rest
+    line(plan, "fee", "%s %s, assumed to come on top; with the amount %s", plan.fee, coin, plan.total)
+    line(plan, "arrives", "%s %s; %s if the service takes the fee out of the amount, which it does not document",
+      plan.arrives, coin, rest)
+    if not covers then warn(plan, "the fee of %s is not less than the amount", plan.fee) end
   end
 end
 
@@ -236,7 +221,7 @@ local function check_destination(plan, client, network, given)
   end
 end
 
--- Looks the address up among those that were saved. Returns an error when they cannot be read.
+-- Looks the address up among the saved ones. Returns nil, or an error.
 local function require_saved_address(plan, client, network, given)
   local walk = client:each("wallet.withdrawal_addresses", { coin = plan.coin })
   while true do
@@ -254,7 +239,7 @@ local function require_saved_address(plan, client, network, given)
   problem(plan, "the address is not among the saved addresses of %s on this network", plan.coin)
 end
 
--- Compares the sum with the balance, where the profile has an operation that shows it.
+-- Compares the sum with the balance, where the profile shows one.
 local function check_balance(plan, client)
   if not client.profile.live_operations or not plan.total then return end
   local account, err = client:call "live.account"
@@ -282,7 +267,7 @@ local withdraw_rules = {
   funds_password = "any",
 }
 
--- The operations that withdraw, with the parameter by which each names the network, and whether it is the short id.
+-- The withdrawals, with the parameter of the network.
 local withdrawals = {
   ["wallet.withdraw"] = { "netWork", is_short = true }, ["wallet.withdraw_legacy"] = { "network" },
   ["broker.withdraw"] = { "network" },
@@ -302,8 +287,7 @@ local function take_amount(plan, given)
   end
 end
 
--- Checks what a withdrawal names against its network. Returns the amount; or nil and an error when something could not
--- be read.
+-- Checks a withdrawal against its network. Returns the amount; or nil and an error of a read.
 local function check_withdrawal(plan, client, network, given, with_balance)
   if network and given.network and given.netWork and networks.find(plan.coin_record, given.netWork) ~= network then
     problem(plan, "network and netWork name two networks; give one")
@@ -324,12 +308,11 @@ local function check_withdrawal(plan, client, network, given, with_balance)
   return amount, err
 end
 
--- Parameters that are not sent under their names: the network is named as the operation does, and includeFee is an
--- extra parameter.
+-- Parameters that are not sent under these names.
 local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
   unchecked_address = true, max_age_ms = true }
 
--- Returns what is sent: the parameters of the operation, with the names that the service has for coin and network.
+-- Returns the parameters of the operation, with the service's names of coin and network.
 local function withdraw_params(plan, given, network, amount)
   local form, params = withdrawals[plan.operation], {}
   for name, value in pairs(given) do
@@ -340,8 +323,8 @@ local function withdraw_params(plan, given, network, amount)
   return params
 end
 
---- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Returns a plan, with its problems; nil and
---- an error only when none could be made.
+--- Plans a withdrawal: wallet.withdraw (C2), or the named operation. Returns a plan, with its problems; or nil and an
+--- error.
 ---@param client purser.Client
 ---@param given purser.WithdrawPlanParams
 ---@param operation string|nil  "wallet.withdraw" unless given
@@ -365,10 +348,7 @@ function M.withdraw(client, given, operation, without_balance)
   return plan
 end
 
-------------------------------------------------------------------------------------------------- deposit addresses
-
---- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
---- returned by execute() and none is made, unless `another` is wanted.
+--- Plans wallet.create_deposit_address (C6). execute() returns an existing address, unless `another` is wanted.
 ---@param client purser.Client
 ---@param given purser.AddressPlanParams
 ---@return purser.Plan|nil plan, purser.Error|nil err

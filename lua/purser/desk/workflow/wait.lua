@@ -1,13 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Waiting for what the service does in its own time: a withdrawal, a transfer, anything that can be read.
---- Deposits are credited by purser.receive.
+--- Waits for a withdrawal, a transfer, or anything that can be read. Deposits are credited by purser.receive.
 --
---     local withdrawal, err = client.wallet:wait_withdrawal(id, { deadline_ms = 30 * 60000 })
---
--- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
--- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
--- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
--- failure ends it.
+-- A wait reads less and less often. It ends with the record at its goal; with an error where the goal can no longer be
+-- reached (outcome "rejected") or the time is over (outcome "unknown"): `details.record` is the last record. A read is
+-- repeated after a retryable error alone.
 
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
@@ -58,8 +54,7 @@ local function failure(outcome, message, record, retryable)
     details = { record = record }, retryable = retryable }
 end
 
--- Checks the options and splits the times off. Returns both; or nil and an argument error.
----@param own table|nil  the rules of what only this wait has
+-- Returns the times and the other options; or nil and an argument error.
 local function take_times(options, own)
   options = options or {}
   local rules, times, rest = { progress = "function" }, {}, {}
@@ -71,9 +66,7 @@ local function take_times(options, own)
   return times, rest
 end
 
--- Reads until `judge` says "done" or "failed". `read` returns a value, or nil when there is none yet, or
--- nil and an error; `judge(value)` returns its verdict and words. `progress` is called after each
--- read that ends nothing.
+-- Reads until judge(value) says "done" or "failed". `progress` is called after each read that ends nothing.
 local function wait(client, times, what, read, judge, progress)
   local deadline, pause = nil, times.first_ms
   local value, words, last_err
@@ -102,7 +95,7 @@ local function wait(client, times, what, read, judge, progress)
     last_err and "; the last read failed: " .. tostring(last_err.message) or ""), value, true)
 end
 
---- Waits until what `read` returns is as `judge` requests: the general wait.
+--- Waits until `judge` accepts what `read` returns.
 ---@param client purser.Client
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
@@ -117,8 +110,6 @@ function M.wait_for(client, options)
   return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge, rest.progress)
 end
 
-------------------------------------------------------------------------------------------------------- withdrawals
-
 -- goal -> state -> verdict; what is not named is waited through.
 local withdrawal_goals = {
   success = { [7] = "done", [8] = "failed", [9] = "failed" },
@@ -128,32 +119,28 @@ local withdrawal_goals = {
 }
 local withdrawal_rules = { goal = names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
-local function judge_state(verdicts, kind)
+local function judge_state(verdicts)
   return function(record)
-    local state = record.status
-    local verdict, name = verdicts[state], states.name(kind, state) or "in a state that is not known"
-    return verdict, ("is %s (state %s)"):format(name, tostring(state))
+    local name = states.name("withdrawal", record.status) or "in a state that is not known"
+    return verdicts[record.status], ("is %s (state %s)"):format(name, tostring(record.status))
   end
 end
 
--- Finds the one record of a history that matches. It is looked for from `since` on; once it was found, in its
--- millisecond. Where an id can be used again after an attempt failed, a record that `has_failed` counts only where no
--- other matches.
-local function finder(client, operation, time_of, since, params, matches, has_failed)
+-- Returns a function that finds the withdrawal whose `member` is `value` from `since` on, and later in its millisecond.
+-- A withdrawOrderId may be used again after a failure: a failed record counts where no other matches.
+local function finder(client, member, value, since, coin)
   local at
   return function()
     -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
-    local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
-    for name, value in pairs(params) do query[name] = value end
-    local walk, failed = client:each(operation, query), nil
+    local walk, failed = client:each("wallet.withdrawal_history", { coin = coin, from = at or since, to = at,
+      shows_at_least = at and MAX_SHOWN or nil }), nil
     while true do
       local record, err = walk:next()
-      if err then return nil, err end
-      if not record then return failed end
-      if matches(record) and has_failed and has_failed(record) then
+      if err or not record then return not err and failed or nil, err end
+      if record[member] == value and member ~= "id" and (record.status == 8 or record.status == 9) then
         failed = record
-      elseif matches(record) then
-        at = record[time_of]
+      elseif record[member] == value then
+        at = record.applyTime
         return record
       end
     end
@@ -177,14 +164,10 @@ function M.withdrawal(client, id, options)
     return nil, errors.argument("id", "wait_withdrawal has no withdrawal to wait for",
       "give the id of one, or { withdrawOrderId = ... }")
   end
-  local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
-    { coin = rest.coin }, function(record) return record[member] == value end,
-    member == "withdrawOrderId" and function(record) return record.status == 8 or record.status == 9 end or nil)
-  local judge = judge_state(withdrawal_goals[rest.goal or "success"], "withdrawal")
-  return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
+  return wait(client, times, "withdrawal " .. value, finder(client, member, value,
+    rest.since or client:now() - 7 * DAY, rest.coin), judge_state(withdrawal_goals[rest.goal or "success"]),
+    rest.progress)
 end
-
---------------------------------------------------------------------------------------------------------- transfers
 
 local transfer_verdicts = { SUCCESS = "done", FAILED = "failed" }
 
@@ -236,15 +219,14 @@ local function family_transfer(group)
   end
 end
 
---- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters it was made with
---- (asset and amount may be among them).
+--- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters of the transfer.
 ---@param client purser.Client
 ---@param transfer purser.TransferSought
 ---@param options purser.WaitTimes|nil
 ---@return purser.record.sub_account_transfer|nil transfer, purser.Error|nil err
 M.broker_transfer = family_transfer "broker"
 
---- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters it was made with.
+--- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters of the transfer.
 ---@param client purser.Client
 ---@param transfer purser.TransferSought
 ---@param options purser.WaitTimes|nil
