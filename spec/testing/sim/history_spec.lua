@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Histories: records in order of time, whatever order they come in, and pages of them, at any size.
+-- make test: 2 s, on lua5.4 and luajit
 
 local history = require "purser.testing.sim.history"
 local signed = require "signed"
