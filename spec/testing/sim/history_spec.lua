@@ -29,6 +29,14 @@ describe("the simulator's histories", function()
     assert.same({}, get(sim, house, "C4", { coin = "USDT", status = 4 }))
   end)
 
+  it("hide one record and show the others, and show all again", function()
+    local ids = { signed.deposit(sim, house, sim:now() - HOUR).id, signed.deposit(sim, house, sim:now()).id }
+    assert(sim:hide(ids[2]))
+    assert.equal(1, #get(sim, house, "C4"))
+    assert(sim:hide(ids[2], false))
+    assert.equal(2, #get(sim, house, "C4"))
+  end)
+
   it("give every record of one millisecond once, over pages", function()
     local time = sim:now() - HOUR
     for _ = 1, 50 do deposit(desk, time) end

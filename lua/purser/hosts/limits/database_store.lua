@@ -92,7 +92,7 @@ local function yield(self)
   local rows, now = self.db:rows "PRAGMA data_version", core.monotonic_ms()
   local version = rows and rows[1].data_version
   if version ~= self.version then self.version, self.others_at = version, now
-  elseif now - self.others_at <= LATELY_MS then core.sleep_ms(1) end
+  elseif version and now - self.others_at <= LATELY_MS then core.sleep_ms(1) end
 end
 
 function Store:transact(names, fn)
@@ -122,8 +122,7 @@ function M.new(options)
   local namespace = (options.namespace or "purser") .. " "
   local self = setmetatable({
     kind = options.sqlite and "sqlite" or "postgresql", namespace = namespace, lock = lock_number(namespace),
-    tries = 0, others_at = -math.huge,
-    options = { sqlite = options.sqlite, postgresql = options.postgresql, lock_timeout_ms = options.timeout_ms or 5000,
+    tries = 0, options = { sqlite = options.sqlite, postgresql = options.postgresql, lock_timeout_ms = options.timeout_ms or 5000,
       relaxed = true },
   }, Store)
   -- SQLite's own rests grow: who came late would be served first

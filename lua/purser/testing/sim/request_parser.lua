@@ -32,7 +32,6 @@ function M.split(query, name)
   local stop = framed:find("&", at + 1, true)
   local signature = framed:sub(at + #word, (stop or 0) - 1)
   local head, tail = framed:sub(2, at - 1), stop and framed:sub(stop + 1) or ""
-  if at == 1 then head = "" end
   if head ~= "" and tail ~= "" then head = head .. "&" end
   return head .. tail, signature
 end
