@@ -145,7 +145,6 @@ function M.is_saved(sim, account, network, address, memo)
   return false
 end
 
--- C8
 local function list_saved(sim, account, values)
   local found = {}
   for _, record in ipairs(sim.saved_addresses:of(account.uid)) do

@@ -38,7 +38,6 @@ local function quote(asset, balance)
   return offer
 end
 
--- C12
 local function list(sim, account)
   local place, found = ledger.place(account.uid, "SPOT"), {}
   for _, asset in ipairs(sim.ledger:assets(place)) do
@@ -89,7 +88,6 @@ local function public(record)
   }
 end
 
--- C14
 local function batches(sim, account, values)
   local records, total = sim.conversions:list(sim, account.uid, values.startTime, values.endTime, values, public)
   return history.page_result(records, total, values)

@@ -4,8 +4,7 @@
 --
 -- A record is plain data with `time`; `keys(record)` names the lists of the record, so a snapshot is the records alone.
 --
--- The windows of time of each operation, from the interface document. The client's rows repeat the windows, so that a
--- mistake in either shows.
+-- The windows of time are the interface document's; the client's rows repeat the windows, and a difference shows.
 
 local clock = require "purser.testing.sim.clock"
 local ledger = require "purser.testing.sim.ledger"
@@ -140,7 +139,7 @@ function History:list(sim, key, first, last, values, show, filter)
   return records, total
 end
 
---- Returns the result that a page of `total` records is, of which it holds `data`.
+--- Returns the page of an answer: `data` of `total` records.
 function M.page_result(data, total, values)
   local limit = values.limit or values.pageSize
   return { data = data, page = values.page, totalRecords = total, totalPageNum = math.ceil(total / limit) }

@@ -9,7 +9,6 @@ local rejection = require "purser.testing.sim.rejection"
 
 local M = {}
 
--- L1
 local function account_of(sim, account)
   return {
     canTrade = true, canWithdraw = not account.frozen, canDeposit = true, accountType = "SPOT",
@@ -35,12 +34,10 @@ local function public(sim, key)
   }
 end
 
--- L2
 local function key_of(sim, account, values)
   return public(sim, find_key(sim, account, values.accessKey))
 end
 
--- L3
 local function change_key(sim, account, values)
   local key = find_key(sim, account, values.apiKey)
   key.ip, key.note = values.ipWhiteList, values.note or key.note
@@ -50,7 +47,6 @@ end
 -- L4: everyone is identified as far as a person can be.
 local function kyc_status() return { status = "3" } end
 
--- L5
 local function uid_of(_, account) return { uid = account.uid } end
 
 M.handlers = { L1 = account_of, L2 = key_of, L3 = change_key, L4 = kyc_status, L5 = uid_of }

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Answers requests, and remembers the latest and how often each operation was received and applied.
+-- Answers requests; logs the latest, and counts the received and the applied requests of each operation.
 --
--- A request runs through these stages, in this order: a fault may strike before, the path is
--- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
--- state, the answer is rendered, a fault may strike after.
+-- The stages of a request: route, a fault before, authentication over the raw bytes, parameters, the handler, the
+-- rendered answer, a fault after.
 
 local auth = require "purser.testing.sim.auth"
 local clock = require "purser.testing.sim.clock"

@@ -232,7 +232,6 @@ function methods:set_withdrawal(id, status)
   return public(record, self)
 end
 
--- C5
 local function list(sim, account, values)
   if values.coin then coins.check(values.coin) end
   local first, last = history.seven_days(sim:now(), values)
