@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The store in Redis. The documents of a namespace are fields of one hash, which Redis keeps or loses as a whole.
 --
---   - A process reads documents, version and the server's time, decides, and writes by one script if the version stands.
+--   - A process reads documents, version and the server's time, decides, and writes by a script if the version stands.
 --   - Where the version changed the script returns the new documents, and the next change is that process's turn.
 --   - A server that was restarted or lost the hash holds every pool for one window; so does a server's first use.
 

@@ -2,8 +2,6 @@
 -- A connection to Redis (RESP2) over a socket of LuaSocket or of nginx: what the rate limit needs, on every Lua.
 -- Debian's lua-redis knows none after 5.3.
 
-local phases = require "purser.hosts.nginx.phases"
-
 local Connection = {}
 Connection.__index = Connection
 
@@ -99,12 +97,18 @@ local function plain_socket(options, timeout_ms)
   return socket, why
 end
 
+-- Tells whether cosockets can be used here.
+local function in_nginx()
+  local phase = ngx and ngx.socket and ngx.get_phase()
+  return phase == "rewrite" or phase == "access" or phase == "content" or phase == "timer"
+end
+
 --- Connects. Returns nil and why not.
 ---@param options { host: string|nil, port: integer|nil, path: string|nil }
 ---@param timeout_ms integer
 ---@param pool string  the name of the connections that nginx keeps for one user of them
 function M.connect(options, timeout_ms, pool)
-  local nginx = not phases.no_worker() and not phases.no_wait()
+  local nginx = in_nginx()
   local socket, why = (nginx and nginx_socket or plain_socket)(options, timeout_ms, pool)
   if not socket then return nil, why end
   return setmetatable({ socket = socket, in_nginx = nginx }, Connection)

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Users, sub-accounts and API keys: parents, frozen accounts, futures businesses. Only the answer that makes a key
--- shows the secret.
---
--- role: "broker" (a main account with group A), "main" and "user" (main accounts), "sub" (its `parent` is a uid).
+-- Accounts, sub-accounts and API keys. Only the answer that makes a key shows the secret. role: "broker" (a main
+-- account with group A), "main" and "user" (main accounts), "sub" (`parent` is a uid).
 
 local clock = require "purser.testing.sim.clock"
 local decimal = require "purser.decimal"
@@ -79,8 +77,7 @@ function M.display_name(account)
   return account.parent and account.name or account.email or account.mobile or account.uid
 end
 
---- Tells whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): other main
---- accounts have no operation for it, so theirs are enabled from the start.
+--- Tells whether an account can hold futures funds. Only a broker's sub-accounts start disabled, as A14 enables them.
 function M.has_futures(sim, account)
   if not account.parent or sim.accounts.by_id[account.parent].role ~= "broker" then return true end
   return account.futures == true

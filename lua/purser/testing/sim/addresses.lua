@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they
--- saved.
+-- Addresses: the forms of each chain, deposit addresses of accounts, and saved withdrawal addresses.
 
 local accounts = require "purser.testing.sim.accounts"
 local coins = require "purser.testing.sim.coins"

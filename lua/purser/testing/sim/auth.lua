@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of
--- account.
+-- Authentication: key, signature over the raw bytes, time window, IP list, permission, kind of account.
 
 local accounts = require "purser.testing.sim.accounts"
 local core = require "purser.core"

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The ledger: exact balances of assets at places, such as "uid/SPOT/free" and "uid/FUTURES/locked", against "world", the
--- only place that may be negative. The function `moves` of a history gives each record's moves, so the ledger is the
--- sum over all records, and each asset sums to zero over all places.
+-- The ledger: exact balances of assets at places, such as "uid/SPOT/free" and "uid/FUTURES/locked", against "world",
+-- the only place that may be negative. The function `moves` of a history gives each record's moves, so the ledger is
+-- the sum over all records, and each asset sums to zero over all places.
 
 local decimal = require "purser.decimal"
 local names_of = require "purser.client.util.names_of"

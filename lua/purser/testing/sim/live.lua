@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Operations of the live service beyond the interface document: the account, the key and the identity (L1 to L5), and
--- the market data that other programs read first.
+-- The live service beyond the interface document: L1 to L5, and the market data that other programs read first.
 
 local accounts = require "purser.testing.sim.accounts"
 local clock = require "purser.testing.sim.clock"

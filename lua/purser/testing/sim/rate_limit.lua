@@ -85,8 +85,7 @@ function M.arrive(state, row, ip, account, now)
   end
 end
 
---- Returns the counts of the pools, by name and address or account: { peak =, total =, rejected = }; and by address its
---- bans.
+--- Returns { peak =, total =, rejected = } by pool with address or account, and the number of bans by address.
 function M.report(state)
   local pools, bans = {}, {}
   for key, log in pairs(state.logs) do pools[key] = { peak = log.peak, total = log.total, rejected = log.rejected } end

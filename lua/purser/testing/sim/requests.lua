@@ -64,8 +64,7 @@ function Journal:count(row, applied)
   if applied then counts.applied = counts.applied + 1 end
 end
 
---- Keeps a request: outcome is "applied", "rejected" or "fault". Only the answer of an unapplied request is kept; an
---- applied request's may hold a new key's secret.
+--- Keeps a request, and the answer of an unapplied request alone: another may hold a new key's secret.
 function Journal:add(time, row, request, response, facts)
   if self.size == 0 then return end
   self.added = self.added + 1
@@ -79,8 +78,7 @@ function Journal:add(time, row, request, response, facts)
   }
 end
 
---- Returns the kept requests, oldest first, as JSON and a terminal can show: a request need not be text. Signatures are
---- masked.
+--- Returns the kept requests, oldest first, as text that JSON and a terminal can show, with masked signatures.
 function Journal:list()
   local list = {}
   for i, kept in ipairs(self.kept) do

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Checks the parameters of each operation by the rows. Texts and codes come from the interface document, so a mistake of
--- the client's checks shows; spec/support/contract.lua shows a slip in a row.
+-- Checks the parameters of each operation by the rows. Texts and codes come from the interface document, so a mistake
+-- of the client's checks shows; spec/support/contract.lua shows a slip in a row.
 --
 -- A rule is { name, kind, required = code when missing, ... }; a kind turns a text into a value, or returns nil, code,
 -- message.

@@ -52,8 +52,8 @@ local M = { histories = {
   },
 } }
 
--- Returns the next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal
--- digits in the live form. `is_number`: of an operation that has no such ids.
+-- Returns the next transfer id: more digits than a double can hold; or, in the live form and unless `is_number`, 32
+-- hexadecimal digits.
 local function next_id(sim, is_number)
   local number = 1 + #sim.family_transfers.all + #sim.wallet_transfers.all + #sim.internal_transfers.all
   local digits = ("%d%06d"):format(sim:now(), number % 1000000)
