@@ -85,6 +85,21 @@ local function fill_history(sim, owner, n, own)
   end
 end
 
+-- Writes n withdrawals that are done, a minute apart, into a journal. The last one is of the time `last`.
+local function fill_calls(journal, n, last)
+  local first = last - n * 60000
+  assert(journal.db:transaction(function(tx)
+    tx:rows(([[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, sent_at,
+      recv_window, queue, payment, state, attempt, first_sent_at, answered, ended_at)
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+      SELECT 'i' || i, 'treasury', 'wallet.withdraw', 'wallet.withdrawal_history', '', 'c' || i,
+        '{"address":"T' || (i %% 700) || '","amount":"' || (i %% 500 + 1) || '","coin":"USDT","netWork":"TRX"}',
+        'i' || i, %d + i * 60000, '5000', '', '', 'done', '1', %d + i * 60000, 'yes', %d + i * 60000
+      FROM n]]):format(n, first, first, first))
+    return true
+  end))
+end
+
 local function books_of(n, own)
   local sim, client, owner = world()
   fill_history(sim, owner, n, own)
@@ -197,13 +212,9 @@ work("journal: each_entry", 1000, function(n)
   end
 end)
 
-work("journal: prune", 1000, function(n)
+work("journal: prune", 16000, function(n)
   local journal = open_journal()
-  local _, client = world { journal = journal }
-  local one = client()
-  for _ = 1, n do
-    assert(one.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" })
-  end
+  fill_calls(journal, n, NOW)
   return function() assert(assert(journal:prune { before = NOW + DAY }).intents == n) end
 end)
 
@@ -220,6 +231,20 @@ work("reconcile: lost transfers, 20 hours apart", 25, function(n)
   return function()
     for _, err in ipairs(lost) do assert(assert(one:reconcile(err)).outcome == "done") end
   end
+end)
+
+-- A reading shows all n calls, and an equal call may own each record.
+work("reconcile: one of n equal transfers of an hour", 50, function(n)
+  local journal = open_journal()
+  local sim, client = world { journal = journal }
+  local one, lost = client { retry = false }, {}
+  for i = 1, n do
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    lost[i] = select(2, one.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "1" })
+    sim:advance(math.floor(3600000 / n))
+  end
+  return function() for i = 1, 10 do assert(one:reconcile(lost[i])) end end
 end)
 
 work("books: sync, first", 2000, function(n)
@@ -286,6 +311,68 @@ work("approvals: show --journal of 200 rows, n known to their payee", 250, funct
     return true
   end))
   return function() assert(purser.approvals.show(text, { journal = journal, now = setting.NOW })) end, setting.finish
+end)
+
+work("policy: 50 calls under n rules", 50, function(n)
+  local setting = require "approvals_setting"
+  local rules = { { name = "all", effect = "allow", approvals = {} } }
+  for i = 1, n do
+    rules[i + 1] = { name = "r" .. i, effect = "forbid", when = { coin = "USDT", amount_over = tostring(1000 + i) } }
+  end
+  setting.begin { rules = rules }
+  local one, rows = assert(setting.client()), rows_of(50)
+  return function()
+    for _, row in ipairs(rows) do assert(one:call(row.operation, row.params, { key = row.key })) end
+  end, setting.finish
+end)
+
+work("policy: 50 calls beside n of the journal, with a sum of a day", 2000, function(n)
+  local setting = require "approvals_setting"
+  local journal = setting.begin { rules = { { name = "all", effect = "allow", approvals = {} },
+    { name = "daily", effect = "forbid", when = { coin = "USDT",
+      sum_over = { amount = "1000000000", hours = 24, per = "account" } } } } }
+  fill_calls(journal, n, setting.NOW)
+  local one, rows = assert(setting.client()), rows_of(51)
+  assert(one:call(rows[51].operation, rows[51].params, { key = "first" })) -- counts what was made before the policy
+  return function()
+    for i = 1, 50 do assert(one:call(rows[i].operation, rows[i].params, { key = rows[i].key })) end
+  end, setting.finish
+end)
+
+work("policy: try over n calls", 8000, function(n)
+  local policies, journal = require "policies", open_journal()
+  fill_calls(journal, n, NOW)
+  local text = policies.text(policies.given { rules = { { name = "known", effect = "allow",
+    when = { known_days = 1 }, approvals = {} }, { name = "new", effect = "allow",
+    approvals = { { group = "finance", count = 1 } } } } })
+  return function()
+    local trial = assert(purser.approvals.try { journal = journal, account = "treasury", policy = text })
+    assert(trial.payments == n)
+  end
+end)
+
+-- n accounts of a key each; `declared` is their fleet.
+local function fleet_of(n)
+  local _, client = world()
+  local accounts, secrets = {}, {}
+  for i = 1, n do
+    accounts[i] = { name = ("trader%05d"):format(i), note = "n",
+      keys = { { note = "bot", permissions = { "SPOT_DEAL_READ" } } } }
+  end
+  return assert(purser.fleet.new { client = client { visibility_delay_ms = 0 }, group = "sub_account",
+    accounts = accounts, vault = { store = function(secret) secrets[secret.apiKey] = secret end,
+      holds = function(api_key) return secrets[api_key] ~= nil end } })
+end
+
+work("fleet: apply", 160, function(n)
+  local fleet = fleet_of(n)
+  return function() assert(#assert(fleet:apply()) == 2 * n) end
+end)
+
+work("fleet: plan of what is there", 160, function(n)
+  local fleet = fleet_of(n)
+  assert(fleet:apply())
+  return function() assert(assert(fleet:plan()).changes == 0) end
 end)
 
 work("clients in a process", 500, function(n)

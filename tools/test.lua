@@ -11,7 +11,8 @@
 --
 --   -- make test: 20 s, waits          (seconds of wall clock beside other tests)
 --   -- make test-all: 40 s             `make test` leaves it out
---   -- make test: 1 s, on luajit       it has no test for another Lua
+--   -- make test: 1 s, on luajit       it is for one Lua
+--   -- make test: 30 s, on lua5.4 and luajit   it is long, and the same modules are loaded on the others by other files
 --
 -- The longest begin first; ORDER=7 shuffles them. A job that is not over in time (TEST_LIMIT seconds) is killed, and
 -- counts as a failure, as does one that ends with an error, that counts nothing, or whose TAP has no plan.

@@ -11,21 +11,22 @@ local ON_LUAJIT = { "spec/bind/", "spec/client/call/", "spec/write/", "spec/desk
 local SANITIZED_SPECS = "spec/bind spec/client/transport spec/httpd" -- by `make test-all`; `make asan` runs them all
 local OTHER_LUAS = { "lua5.1", "lua5.2", "lua5.3", "luajit" }
 
--- Returns what a test file says of itself: its target, its seconds, whether it mostly waits, and the only Lua
--- that it has tests for.
+-- Returns what a test file says of itself: its target, its seconds, whether it mostly waits, and the Luas that it is
+-- for, where it is not for each.
 local function read_mark(path)
   local head = files.read(path):sub(1, 2000)
   local target, text = head:match "\n%-%- make ([%w-]+): ([^\n]*)"
-  return target or "test", tonumber((text or ""):match "^(%d+) s" or 1), (text or ""):find("waits", 1, true) ~= nil,
-    (text or ""):match "on ([%w.]+)"
+  text = text or ""
+  return target or "test", tonumber(text:match "^(%d+) s" or 1), text:find("waits", 1, true) ~= nil,
+    text:match " on (.*)"
 end
 
--- The test files below a folder, or the file itself: { path, target, seconds, waits, only }.
+-- The test files below a folder, or the file itself: { path, target, seconds, waits, luas }.
 local function test_files(folder)
   local list = {}
   for _, path in ipairs(files.lines_of("find " .. folder .. " -name '*_spec.lua' -o -name '*_test.lua' | sort")) do
-    local target, seconds, waits, only = read_mark(path)
-    list[#list + 1] = { path = path, target = target, seconds = seconds, waits = waits, only = only }
+    local target, seconds, waits, luas = read_mark(path)
+    list[#list + 1] = { path = path, target = target, seconds = seconds, waits = waits, luas = luas }
   end
   return list
 end
@@ -36,9 +37,9 @@ local function job_of(file, lua)
     alone = ("make test ROOM=%s%s"):format(file.path, lua == "lua5.4" and "" or " LUA=" .. lua) }
 end
 
--- Adds a test file on a Lua to the jobs, unless it has no test for that Lua.
+-- Adds a test file on a Lua to the jobs, unless it is not for that Lua.
 local function add(list, file, lua)
-  if not file.only or file.only == lua then list[#list + 1] = job_of(file, lua) end
+  if not file.luas or file.luas:find(lua, 1, true) then list[#list + 1] = job_of(file, lua) end
 end
 
 local function lint_jobs(list)
@@ -133,8 +134,8 @@ function stages.all()
   sanitized(list)
   torture_jobs(list)
   for _, file in ipairs(test_files "spec") do
-    if file.target == "test-all" then add(list, file, file.only or "lua5.4") end
-    for _, lua in ipairs(file.path:find "_spec" and OTHER_LUAS or {}) do
+    if file.target == "test-all" then add(list, file, "lua5.4") end
+    for _, lua in ipairs((file.path:find "_spec" or file.luas) and OTHER_LUAS or {}) do
       if file.target:find "^test" and not (lua == "luajit" and is_quick_on_luajit(file)) then
         add(list, file, lua)
       end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The command runs no code of the folder that it is called in, whatever lies there under the names of its modules.
--- make test-all: 25 s, waits
+-- make test-all: 25 s, waits, on lua5.4 and luajit
 
 local command = require "command"
 local core = require "purser.core"

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser doctor --drift`: what it prints of a comparison, and its exit code. What is found stands in
 -- recording/drift/drift_spec.lua.
+-- make test: 2 s, on lua5.4 and luajit
 
 local command = require "command"
 local core = require "purser.core"

@@ -112,7 +112,8 @@ describe("purser fleet", function()
   end)
 
   it("asks with the address of the service", function()
-    local code, shown = at.on_terminal("no\n", "fleet", "apply", declared, "--secrets", at.file())
+    local code, shown = command.run_on_terminal({ "fleet", "apply", declared, "--secrets", at.file() },
+      at.with { LUA_INIT = command.SHORT_SLEEPS }, "no\n")
     assert.equal(2, code)
     assert(shown:find("This makes it so at " .. at.url, 1, true), shown)
   end)

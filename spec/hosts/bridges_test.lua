@@ -139,8 +139,8 @@ describe("a page's program", function()
     local shown, report = host:run("nginx", { lua = "luajit", command = "sh FOLDER/start.sh",
       files = { ["start.sh"] = NGINX_START, ["driver.lua"] = NGINX_DRIVER }, values = { FRONT = front, TEST = test },
       replaced = { { "8088", front }, { "/usr/lib/nginx/modules/", nginx.modules() .. "/" },
-        { "events {}", ("user %s;\nworker_processes 1;\nevents {}\nenv HOST_REPORT;\nenv CHECK;\nenv CA;\nenv GOOD;\n"
-          .. "env OTHER_NAME;\nenv OTHER_AUTHORITY;"):format(nginx.user()) },
+        { "events {}", nginx.user_line() .. "worker_processes 1;\nevents {}\nenv HOST_REPORT;\nenv CHECK;\nenv CA;\n"
+          .. "env GOOD;\nenv OTHER_NAME;\nenv OTHER_AUTHORITY;" },
         { "http {\n", "http {\n" .. temporary .. NGINX_SERVER },
         { 'lua_package_path "', 'lua_package_path "ROOT/spec/support/?.lua;' },
         { "init_worker_by_lua_block {\n", "init_worker_by_lua_block {\n" .. NGINX } } })

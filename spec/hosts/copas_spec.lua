@@ -9,16 +9,16 @@ describe("the bridge to copas", function()
     local received
     local call, transport = {}, nil
     local bridge = with_modules("purser.hosts.copas", {
-      copas = { receive = function(bell)
+      copas = { receive = function(bell, count)
         transport.wake(call)
         bell:settimeout(5)
-        received = bell:receive(1)
+        received = bell:receive(2) .. count
       end },
       socket = socket, ["purser.client.transport.multi"] = { new = function(given) return given end },
     })
     transport = bridge.new { max_in_flight = 3 }
     assert.same({ 3, "reject" }, { transport.max_in_flight, transport.outside_tasks })
     transport.wait(call)
-    assert.equal("!", received)
+    assert.equal("!1", received)
   end)
 end)

@@ -29,9 +29,10 @@ local function configuration(port, workers, http)
   text = replace(text, "%$prefix/", root .. "/examples/openresty/")
   text = replace(text, "gateway%.pid", "nginx.pid")
   text = replace(text, "gateway%.log", "error.log")
+  text = replace(text, "worker_connections %d+", "worker_connections " .. nginx.most_connections())
   text = replace(text, "worker_processes %d+", "worker_processes " .. workers)
   if http then text = replace(text, "  server {\n    listen 127", http .. "  server {\n    listen 127") end
-  return ("user %s;\n"):format(nginx.user()) .. text
+  return nginx.user_line() .. text
 end
 
 local methods = {}

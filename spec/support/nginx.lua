@@ -20,9 +20,16 @@ function M.modules()
   return output_of(M.program .. " -V 2>&1"):match("%-%-modules%-path=(%S+)")
 end
 
---- Who runs this, so that workers may read what the test wrote.
-function M.user()
-  return output_of("id -un"):match("%S+")
+--- Returns the line of a configuration that lets root's workers read what the test wrote. Others' workers can without,
+--- and nginx warns of the line.
+function M.user_line()
+  local user = output_of("id -un"):match("%S+")
+  return user == "root" and "user root;\n" or ""
+end
+
+--- Returns the connections of a worker: nginx warns of more than files may be open.
+function M.most_connections()
+  return math.min(4096, tonumber(output_of("ulimit -n"):match "%d+") or 4096)
 end
 
 --- A loopback port that nobody listens on at this moment.
@@ -38,12 +45,11 @@ end
 local HEAD = [[
 load_module %s/ndk_http_module.so;
 load_module %s/ngx_http_lua_module.so;
-user %s;
-worker_processes %d;
+%sworker_processes %d;
 daemon on;
 pid nginx.pid;
 error_log error.log warn;
-events { worker_connections 4096; %s }
+events { worker_connections %d; %s }
 ]]
 
 local function wait_for(port)
@@ -83,7 +89,8 @@ function M.start(http, values, command)
       temporary[#temporary + 1] = ("%s_temp_path %s/%s;\n"):format(name, folder, name)
     end
     local modules = M.modules()
-    return HEAD:format(modules, modules, M.user(), values.WORKERS or 1, values.EVENTS or "") .. (values.MAIN or "")
+    return HEAD:format(modules, modules, M.user_line(), values.WORKERS or 1, M.most_connections(),
+      values.EVENTS or "") .. (values.MAIN or "")
       .. "\nhttp {\naccess_log off;\n" .. table.concat(temporary) .. fill(http, values) .. "}\n"
   end, command)
 end

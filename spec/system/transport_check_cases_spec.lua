@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The checks of transport_check: a transport on LuaSocket passes, and with one planted defect each it does not.
--- make test: 22 s, waits
+-- make test: 22 s, waits, on lua5.4 and luajit
 
 local behaviours = require "transport_check.behaviours"
 local cases = require "transport_check.cases"

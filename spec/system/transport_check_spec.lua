@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- transport_check: Purser's own transports pass. (transport_check_cases_spec.lua has transports that do not.)
--- make test: 15 s, waits
+-- make test: 15 s, waits, on lua5.4 and luajit
 
 local check = require "transport_check"
 local curl = require "purser.client.transport.curl"

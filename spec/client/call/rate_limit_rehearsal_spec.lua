@@ -2,6 +2,7 @@
 -- Many members of one address on virtual time, with clocks that are wrong and run wrongly, members that die while
 -- they wait or send, and a store that goes away or forgets. The simulator's own rate limit judges them: it counts every
 -- request at the millisecond at which it arrives.
+-- make test: 2 s, on lua5.4 and luajit
 
 local purser = require "purser"
 local simulated = require "simulated"

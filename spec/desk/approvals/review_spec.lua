@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The page that the signers of a plan read: six faults in 500 rows stand in the first 24 lines of 80 columns.
+-- make test: 2 s, on lua5.4 and luajit
 
 local files = require "files"
 local plan_text = require "purser.desk.approvals.plan_text"

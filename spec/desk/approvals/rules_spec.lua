@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Decisions by a policy: the examples of docs/desk/approvals.md, all subsets of signatures against an oracle, and
 -- random policies against a second, naive evaluator.
--- make test: 6 s
+-- make test: 6 s, on lua5.4 and luajit
 
 local decimal = require "purser.decimal"
 local policies = require "policies"

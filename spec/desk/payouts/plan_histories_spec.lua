@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Random histories of runs: what a run sends was on its screen, and each printed command is accepted; see
 -- spec/support/plan_histories.lua.
--- make test: 20 s, waits
+-- make test: 20 s, waits, on lua5.4 and luajit
 
 local run = require "plan_histories"
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Rejected payments that carry an id: each is looked for by it before it counts as failed, and all by one reading.
--- make test: 10 s, waits
+-- make test: 10 s, waits, on lua5.4 and luajit
 
 local at = require "payouts_setting"
 local schedule = require "purser.schedule"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Histories over the product: spec/support/receive_histories.lua. PURSER_HISTORIES says how many of each class.
+-- make test: 2 s, on lua5.4 and luajit
 
 local files = require "files"
 local histories = require "receive_histories"

@@ -9,14 +9,18 @@ local REQUEST = { method = "GET", base_url = "http://127.0.0.1:8080", target = "
 local HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 describe("a socket of nginx", function()
-  local said, posted, before
+  local said, posted, pools, before
 
   -- Puts an nginx in place whose sockets answer by `script`: texts that arrive; then `ends`, or silence without it.
   local function nginx(script, ends, has)
     has = has or {}
     local function note(word) return function() said[#said + 1] = word end end
-    local socket = { settimeouts = function() end, connect = function() return 1 end, close = note "closed",
-      getreusedtimes = function() return 0 end }
+    local socket = { settimeouts = function() end, close = note "closed", getreusedtimes = function() return 0 end }
+    function socket.connect(_, _, _, options)
+      pools[#pools + 1] = options.pool
+      if has.connects_late then coroutine.yield() end
+      return 1
+    end
     function socket.send() return has.send_raises and error "broken" or 1 end
     function socket.receiveany()
       local text = table.remove(script, 1)
@@ -42,7 +46,7 @@ describe("a socket of nginx", function()
   end
 
   before_each(function()
-    said, posted, before = {}, {}, { rawget(_G, "ngx"), package.loaded["ngx.semaphore"] }
+    said, posted, pools, before = {}, {}, {}, { rawget(_G, "ngx"), package.loaded["ngx.semaphore"] }
     package.loaded["ngx.semaphore"] = { new = function()
       return { wait = function() end, post = function(_, count) posted[#posted + 1] = count end }
     end }
@@ -83,6 +87,15 @@ describe("a socket of nginx", function()
     assert.same({ 0, 1, 1 }, posted) -- the look's; then the thread's behind the timers, and the call's end
   end)
 
+  it("of a write call has a name of its own, and those of reads share one until the transport is closed", function()
+    nginx({ HEAD, HEAD, HEAD, HEAD })
+    local transport = assert(cosocket.new {})
+    local write = setmetatable({ at_most_once = true }, { __index = REQUEST })
+    for _, request in ipairs { REQUEST, write, REQUEST, write } do assert(transport:send(request)) end
+    assert.equal(pools[1], pools[3])
+    assert.is_true(pools[2] ~= pools[1] and pools[4] ~= pools[1] and pools[2] ~= pools[4])
+  end)
+
   it("ends an answer without a length where it closes, and no answer where it times out", function()
     nginx({ "HTTP/1.1 200 OK\r\n\r\n{", "}" }, "closed")
     local response = assert(assert(cosocket.new {}):send(REQUEST))
@@ -111,6 +124,21 @@ describe("a socket of nginx", function()
       assert.same({ "the time ran out (1000 ms)", "unknown", 503 },
         { failure.message, failure.outcome, failure.status })
       assert.same({ "killed", "closed" }, said)
+    end)
+
+    it("is closed with its transport: a failure says whether the request had been sent", function()
+      for phase, expected in pairs {
+        connect = { "the transport was closed before the request was sent", "not_sent", "closed" },
+        receive = { "the transport was closed: the request may have been executed", "unknown", "closed" } } do
+        local transport
+        nginx({}, nil, { connects_late = phase == "connect" })
+        package.loaded["ngx.semaphore"] = { new = function()
+          return { post = function() end, wait = function() transport:close() end }
+        end }
+        transport = assert(cosocket.new {})
+        local _, failure = transport:send(REQUEST)
+        assert.same(expected, { failure.message, failure.outcome, failure.kind })
+      end
     end)
   end
 end)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A service that answers as the simulator does shows no difference; each way in which an
 -- answer can differ is found and named; the report holds no value of an answer.
--- make test: 8 s
+-- make test: 8 s, on lua5.4 and luajit
 
 local drift = require "purser.testing.recording.drift"
 local purser = require "purser"

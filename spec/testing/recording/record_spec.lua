@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Recordings: every exchange is written, and no secret of the run is in them.
--- make test: 6 s, waits
+-- make test: 6 s, waits, on lua5.4 and luajit
 
 local check = require "transport_check"
 local command = require "command"

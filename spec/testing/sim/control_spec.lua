@@ -57,6 +57,10 @@ describe("the control endpoints", function()
     return response.status .. " " .. response.body
   end
 
+  it("name each member that a body may have where the body lacks all", function()
+    assert.matches("the body lacks deposit or withdrawal", answer("POST", "/sim/states", '{"status":5}'), 1, true)
+  end)
+
   it("are distinguished from the service's paths", function()
     assert.is_true(control.is_for { target = "/sim/state" })
     assert.is_true(control.is_for { target = "/sim" })

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Histories: records in order of time, whatever order they come in, and pages of them, at any size.
+-- make test: 2 s, on lua5.4 and luajit
 
 local history = require "purser.testing.sim.history"
 local signed = require "signed"
@@ -26,6 +27,14 @@ describe("the simulator's histories", function()
     assert.equal("XRP", get(sim, house, "C4", { coin = "XRP" })[1].coin)
     assert.equal(1, #get(sim, house, "C4", { coin = "USDT", limit = 1 }))
     assert.same({}, get(sim, house, "C4", { coin = "USDT", status = 4 }))
+  end)
+
+  it("hide one record and show the others, and show all again", function()
+    local ids = { signed.deposit(sim, house, sim:now() - HOUR).id, signed.deposit(sim, house, sim:now()).id }
+    assert(sim:hide(ids[2]))
+    assert.equal(1, #get(sim, house, "C4"))
+    assert(sim:hide(ids[2], false))
+    assert.equal(2, #get(sim, house, "C4"))
   end)
 
   it("give every record of one millisecond once, over pages", function()

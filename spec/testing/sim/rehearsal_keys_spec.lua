@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- purser.sim.rehearse: a program with a journal and a key for its payment is right in every run. It looks for a lost
 -- call as it does at the service, which takes its time.
--- make test-all: 60 s, waits
+-- make test-all: 60 s, waits, on lua5.4
 
 local purser = require "purser"
 local rehearsed = require "rehearsed"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- purser.sim.rehearse: a program of its own process with each fault at its write call, and what its payments became.
--- make test: 10 s, waits
+-- make test: 10 s, waits, on lua5.4 and luajit
 
 local purser = require "purser"
 local rehearsed = require "rehearsed"

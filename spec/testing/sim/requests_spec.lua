@@ -4,6 +4,7 @@
 local operations = require "purser.client.operations"
 local purser = require "purser"
 local requests = require "purser.testing.sim.requests"
+local signed = require "signed"
 
 local WITHDRAW = operations.by_id.C2
 local HASH = ("0123456789abcdef"):rep(2)
@@ -11,6 +12,17 @@ local HASH = ("0123456789abcdef"):rep(2)
 local function add(log, target, facts, body)
   log:add(5, WITHDRAW, { method = "POST", target = target }, { status = 400, body = body }, facts or {})
 end
+
+describe("a request that is rejected", function()
+  it("has the code in the answer, in the log and in the facts of the response", function()
+    local sim, owner = signed.world()
+    local answer, response = signed.ask(sim, owner, "C2", {})
+    local logged = sim:requests()
+    assert.equal(logged[#logged].code, tostring(answer.code))
+    assert.equal(logged[#logged].code, response.code)
+    assert.matches('"code":' .. response.code, response.body, 1, true)
+  end)
+end)
 
 describe("the log of requests", function()
   it("keeps the last ones, oldest first", function()

@@ -28,6 +28,14 @@ describe("in the simulator", function()
       params = { coin = "USDT", netWork = "TRX", address = TRON, amount = "99.5", withdrawOrderId = "order-1" }
     end)
 
+    it("stay failed where the funds that came back were spent since", function()
+      local id = get(sim, house, "C2", params).id
+      assert(sim:set_withdrawal(id, "FAILED"))
+      assert(get(sim, house, "C2", { coin = "USDT", netWork = "TRX", address = TRON, amount = "950" }))
+      assert.same({ nil, "the funds of the withdrawal came back and were spent since" },
+        { sim:set_withdrawal(id, "SUCCESS") })
+    end)
+
     it("go from applied to success; amount and fee leave together", function()
       local id = get(sim, house, "C2", params).id
       local seen = {}

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A journal in memory and one in a database say the same of the same calls, whatever comes after what. (One in memory
 -- is of one transport, and gives no record to calls of two accounts; here no two accounts have records of one id.)
+-- make test: 2 s, on lua5.4 and luajit
 
 local copy_of = require "copy_of"
 local intents = require "purser.write.intent"

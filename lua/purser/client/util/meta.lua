@@ -1679,9 +1679,8 @@ function Transports.luv(uv, transport, on_error) end
 ---@return string|nil message
 function Transports.openresty(options) end
 
---- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new file that only this user
---- can
---- read; or `write`, a function of each line.
+--- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new private file; or
+--- `write`, a function of each line.
 ---@param inner purser.Transport
 ---@param options { file?: string, write?: (fun(line: string): any, string|nil) }
 ---@return purser.transport.recorder|nil transport

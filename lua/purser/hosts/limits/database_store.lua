@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The store in a SQLite file, for the processes of one machine, or in PostgreSQL. A document is a row; the row of the
--- queue is locked first, so that one process at a time decides.
---
--- SQLite has no clock of its own. The file keeps a time that runs by the machine's monotonic clock, which no one sets;
--- after a restart of the machine it goes on by the wall clock, and every pool is held for one window.
+-- The store in a SQLite file, for the processes of one machine, or in PostgreSQL. A document is a row, and a lock lets
+-- one process at a time decide. A SQLite file keeps a time that runs by the machine's monotonic clock, and by the wall
+-- clock after a restart of the machine, which holds every pool for one window.
 
 local core = require "purser.core"
 local documents = require "purser.hosts.limits.documents"
@@ -32,7 +30,7 @@ local function boot_id()
   return id or UNKNOWN
 end
 
--- The tables are made by the first process that comes; another one may do so at the same time.
+-- Connects, and makes the table; another process may do so at the same time.
 local function open(self)
   if self.db then return true end
   local db, message = database.open(self.options)
@@ -48,8 +46,8 @@ local function open(self)
   return true
 end
 
--- Returns the time of the file, and the run of the machine. What is returned last is the text to keep. Where runs have
--- no names a monotonic clock that is behind the one of the file shows that another one has begun; it gets a name here.
+-- Returns the file's time, the run of the machine, and the text to keep. Where runs have no names, a monotonic clock
+-- behind the file's shows a new run, which gets a name here.
 local function file_time(kept, boot)
   local wall, monotonic = core.now_ms(), core.monotonic_ms()
   local time, at, known = (kept or ""):match "^(%d+) (%d+) (%S+)$"
@@ -85,14 +83,14 @@ local function within(self, tx, names, fn)
   return results
 end
 
--- Lets others go first where this process wrote last, and another one wrote lately: it would get the lock each time,
--- as it alone need not wake up. SQLite's version of the data changes as others write.
+-- Lets others go first where this process wrote last and another wrote lately: the process that need not wake up would
+-- get the lock each time. SQLite's data_version changes as others write.
 local function yield(self)
   if self.kind ~= "sqlite" then return end
   local rows, now = self.db:rows "PRAGMA data_version", core.monotonic_ms()
   local version = rows and rows[1].data_version
   if version ~= self.version then self.version, self.others_at = version, now
-  elseif now - self.others_at <= LATELY_MS then core.sleep_ms(1) end
+  elseif version and now - self.others_at <= LATELY_MS then core.sleep_ms(1) end
 end
 
 function Store:transact(names, fn)
@@ -111,7 +109,7 @@ function Store:close()
   self.db = nil
 end
 
--- Returns a number for PostgreSQL's advisory lock: of the namespace, which processes have to share.
+-- Returns the number of PostgreSQL's advisory lock for a namespace.
 local function lock_number(namespace)
   return tonumber(core.md5_hex("purser rate limit " .. namespace):sub(1, 7), 16)
 end
@@ -122,11 +120,10 @@ function M.new(options)
   local namespace = (options.namespace or "purser") .. " "
   local self = setmetatable({
     kind = options.sqlite and "sqlite" or "postgresql", namespace = namespace, lock = lock_number(namespace),
-    tries = 0, others_at = -math.huge,
-    options = { sqlite = options.sqlite, postgresql = options.postgresql, lock_timeout_ms = options.timeout_ms or 5000,
-      relaxed = true },
+    tries = 0, options = { sqlite = options.sqlite, postgresql = options.postgresql, relaxed = true,
+      lock_timeout_ms = options.timeout_ms or 5000 },
   }, Store)
-  -- SQLite's own rests grow: who came late would be served first
+  -- SQLite's own rests grow, and would serve the last comer first
   function self.options.sleep()
     self.tries = self.tries + 1
     core.sleep_ms(documents.rest_ms(self.tries))

@@ -3,15 +3,13 @@
 
 local M = {}
 
-local concat = table.concat
-
 --- Returns the text of a document.
 ---@param document table[]
 ---@return string
 function M.encode(document)
   local parts = {}
-  for i, list in ipairs(document) do parts[i] = concat(list, " ") end
-  return concat(parts, "|")
+  for i, list in ipairs(document) do parts[i] = table.concat(list, " ") end
+  return table.concat(parts, "|")
 end
 
 --- Returns the document of a text.
@@ -30,8 +28,8 @@ function M.decode(text)
   return document
 end
 
---- Runs `fn` on the texts that `read` returns by name. Returns the list of what fn returned, and by name what it put:
---- { text, how long it matters in ms }; or nil and a message where it raised, as it does where a text is another's.
+--- Runs `fn` on the texts that `read` returns by name. Returns fn's results as a list, and each name's { text, ms for
+--- which the text matters } that fn put; or nil and a message where fn raised, as for a text of another program.
 ---@return table|nil results, table|string put
 function M.run(fn, read, now, run, may_forget)
   local documents, put, kv = {}, {}, { may_forget = may_forget }

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The stores of the rate limit that are shared with other processes, by name, and what their options may be. What a
--- store needs is loaded at its first use.
+-- The rate limit's stores for several processes: their names and options. A store's modules load at its first use.
 
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
@@ -27,7 +26,7 @@ local kinds = { "redis", "sqlite", "postgresql", "shared_dict" }
 local one = "rate_limit option \"store\" names one of redis = {...}, sqlite = path, postgresql = {...} and "
   .. "shared_dict = name"
 
--- Returns the one that is named, or nil and what is wrong.
+-- Returns the kind of store, or nil and a message.
 local function kind_of(options)
   local problem = option_schema.text(options, rules, "rate_limit store option")
   if problem then return nil, problem end
@@ -45,7 +44,7 @@ local function kind_of(options)
   return found
 end
 
---- Makes the store that the options name; it connects at its first use. Returns nil and what is wrong.
+--- Makes the named store, which connects at its first use; or returns nil and a message.
 ---@param options table
 ---@return table|nil store, string|nil problem
 function M.open(options)
@@ -61,7 +60,7 @@ function M.open(options)
   return database_store.new(options)
 end
 
--- Stores that a text of the command line may name. No form takes a password, so that messages may quote what was taken.
+-- Texts of the command line. No form takes a password, so messages may quote the text.
 local forms = {
   { "^sqlite:(.+)$", function(path) return { sqlite = path } end },
   { "^redis:(/[^/].*)$", function(path) return { redis = { path = path } } end },

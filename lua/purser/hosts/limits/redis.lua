@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- The store in Redis. All documents of a namespace are fields of one hash, which Redis keeps or loses as a whole. A
--- process reads what it needs with the version and the server's time, decides, and writes in one script that looks
--- whether the version is still that one; where it is not, the script returns what is there now, for the next try. The
--- next change is then that process's turn: the others rest, so that no process keeps them from the store.
+-- The store in Redis. The documents of a namespace are fields of one hash, which Redis keeps or loses as a whole.
 --
--- A server that was restarted, or has lost the hash, may have lost what was counted: it holds every pool for one
--- window. Its first use ever looks the same, and waits as long.
+--   - A process reads documents, version and the server's time, decides, and writes by a script if the version stands.
+--   - Where the version changed the script returns the new documents, and the next change is that process's turn.
+--   - A server that was restarted or lost the hash holds every pool for one window; so does a server's first use.
 
 local core = require "purser.core"
 local documents = require "purser.hosts.limits.documents"
@@ -30,9 +28,9 @@ local M = {}
 local rules = { host = "string", port = { 1, 65535 }, path = "string", username = "string", password = "string",
   database = { 0, 1000000 }, allow_insecure = "boolean" }
 
--- KEYS: the hash. ARGV: the version that was read, the one to write, the time of the decision (0 for a read), how many
--- names there are, the names, then each name that is written and its text. What was decided too long ago counts too
--- early. A turn is of a version: the next write ends the turn, or 20 ms do.
+-- KEYS: the hash. ARGV: the version read, the version to write, the time of the decision (0 for a read), the number of
+-- names, the names, then each name and text to write. A decision older than 50 ms would count too early. The next write
+-- ends a turn, or 20 ms do.
 local SCRIPT = [[
   local time, names = redis.call("TIME"), tonumber(ARGV[4])
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -52,7 +50,7 @@ local SCRIPT = [[
 
 local NO_SENSE = "its answer makes no sense"
 
--- Opens a connection, and finds out which run of the server it is. What the server says to a password may quote it.
+-- Logs in and learns the run of the server. The server's words to a password may quote the password.
 local function greet(self, connection)
   local options, ok, why = self.options, true, nil
   if connection:is_used() then return true end
@@ -87,8 +85,8 @@ local function connect(self)
   return connection
 end
 
--- Runs the script. Returns "written"; or "read" and { now =, version =, texts =, is_taken = }; or nil, a message, and
--- whether the connection was lost, so that nobody knows what was done.
+-- Runs the script. Returns "written"; "read" and { now =, version =, texts =, is_taken = }; or nil, a message, and true
+-- where the connection was lost and the end of the script is unknown.
 local function run_script(self, names, version, token, decided, put)
   local connection, why = connect(self)
   if not connection then return nil, why end
@@ -103,7 +101,7 @@ local function run_script(self, names, version, token, decided, put)
   local is_read = type(reply) == "table" and reply[1] == 0 and type(reply[2]) == "number"
     and type(reply[3]) == "string" and type(reply[4]) == "table"
   if reply and not is_read and not (type(reply) == "table" and reply[1] == 1 and put[next(put) or 1]) then
-    reply, problem, lost = nil, NO_SENSE, true -- it may be another command's, and the next one, too
+    reply, problem, lost = nil, NO_SENSE, true -- perhaps another command's, and the next too
   end
   if lost then
     connection:close()
@@ -126,8 +124,8 @@ local function read(self, names)
   return state
 end
 
--- Writes what was decided on `state`. Returns true; or false and what is there now; or nil and a message. A reply that
--- was lost is made up for by the version: it says whether the script ran.
+-- Writes a decision on `state`. Returns true; false and the new state; or nil and a message. The version says whether
+-- the script ran whose reply was lost.
 local function write(self, names, state, put, token)
   local how, now, lost = run_script(self, names, state.version, token, state.now, put)
   if how then return how == "written", now end
@@ -143,7 +141,7 @@ local function rest(try)
   if not (ngx and ngx.sleep and pcall(ngx.sleep, ms / 1000)) then core.sleep_ms(ms) end
 end
 
--- Decides on `state`. Returns the list of results; or false and what is there now; or nil and a message.
+-- Decides on `state`. Returns the list of results; false and the new state; or nil and a message.
 local function decide(self, names, state, fn, token)
   if state.is_taken then return false, state end
   local results, put = documents.run(fn, function(name) return state.texts[name] end, state.now, self.run, true)
@@ -178,7 +176,6 @@ function Store:close()
   self.connection = nil
 end
 
--- A server that is another machine would get the password, and what it answers could be changed on the way.
 local function problem_of(options)
   local problem = option_schema.text(options, rules, "rate_limit redis option")
   if problem then return problem end

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A connection to Redis: its protocol (RESP2) over a socket of LuaSocket, or of nginx where this runs in it. It is as
--- small as what the rate limit needs, and runs on every Lua; Debian's lua-redis knows none after 5.3.
-
-local concat = table.concat
+-- A connection to Redis (RESP2) over a socket of LuaSocket or of nginx: what the rate limit needs, on every Lua.
+-- Debian's lua-redis knows none after 5.3.
 
 local Connection = {}
 Connection.__index = Connection
@@ -18,13 +16,13 @@ function M.command(words)
     word = tostring(word)
     parts[i + 1] = "$" .. #word .. "\r\n" .. word .. "\r\n"
   end
-  return concat(parts)
+  return table.concat(parts)
 end
 
-local MAX_DEPTH, MAX_SIZE = 4, 1000000 -- no reply to what is asked here comes near
+local MAX_DEPTH, MAX_SIZE = 4, 1000000 -- no reply to the rate limit comes near
 
--- Reads one reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection
--- loses is nil, a message and true.
+-- Reads one reply: a text, an integer, a list or nil; nil and a message of a rejection; nil, a message and true where
+-- the connection is lost.
 local function read_reply(socket, depth)
   local line, why = socket:receive "*l"
   if not line then return nil, why, true end
@@ -67,48 +65,41 @@ function Connection:rest()
   if self.in_nginx then self.socket:setkeepalive(60000, 32) end
 end
 
---- Tells whether it was used before.
+--- Tells whether nginx had kept the connection.
 function Connection:is_used()
   return self.in_nginx and self.socket:getreusedtimes() > 0
 end
 
--- Returns why there is no connection, and to what.
-local function unreachable(options, why)
+-- Connects a socket; `unix` stands before a path. Returns the socket; or nil and a message.
+local function join(socket, options, unix, ...)
+  local ok, why
+  if options.path then ok, why = socket:connect(unix .. options.path, ...)
+  else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379, ...) end
+  if ok then return socket end
+  socket:close()
   local place = options.path or ("%s:%d"):format(options.host or "127.0.0.1", options.port or 6379)
-  return ("no connection to %s: %s"):format(place, tostring(why))
+  return nil, ("no connection to %s: %s"):format(place, tostring(why))
 end
 
 local function nginx_socket(options, timeout_ms, pool)
   local socket = ngx.socket.tcp()
   socket:settimeout(timeout_ms)
-  local ok, why
-  local kept = { pool = pool } -- its connections have been greeted
-  if options.path then ok, why = socket:connect("unix:" .. options.path, kept)
-  else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379, kept) end
-  if not ok then return nil, unreachable(options, why) end
-  return socket
+  return join(socket, options, "unix:", { pool = pool }) -- the pool's connections have been greeted
 end
 
 local function plain_socket(options, timeout_ms)
   local found, library = pcall(require, options.path and "socket.unix" or "socket")
   if not found then return nil, "LuaSocket is missing; install it (Debian: lua-socket)" end
-  local socket = options.path and (type(library) == "table" and library.stream or library)() or library.tcp()
-  socket:settimeout(timeout_ms / 1000)
-  local ok, why
-  if options.path then ok, why = socket:connect(options.path)
-  else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379) end
-  if not ok then
-    socket:close()
-    return nil, unreachable(options, why)
-  end
-  if not options.path then socket:setoption("tcp-nodelay", true) end
-  return socket
+  local made = options.path and (type(library) == "table" and library.stream or library)() or library.tcp()
+  made:settimeout(timeout_ms / 1000)
+  local socket, why = join(made, options, "")
+  if socket and not options.path then socket:setoption("tcp-nodelay", true) end
+  return socket, why
 end
 
 -- Tells whether cosockets can be used here.
 local function in_nginx()
-  if not ngx or not ngx.socket then return false end
-  local phase = ngx.get_phase()
+  local phase = ngx and ngx.socket and ngx.get_phase()
   return phase == "rewrite" or phase == "access" or phase == "content" or phase == "timer"
 end
 

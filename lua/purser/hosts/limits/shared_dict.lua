@@ -14,7 +14,7 @@ local LOCK_S = 1      -- the lock of a worker that died with it ends then
 local REST_S = 0.001  -- between two tries
 local SPINS = 2000    -- tries where nginx lets nobody sleep
 
--- Keeps a text, never in the place of another one: that may still count. What is over makes room.
+-- Keeps a text. Expired texts make room, and no other text does: it may still count.
 local function keep(dict, method, ...)
   local ok, why = dict[method](dict, ...)
   if why ~= "no memory" then return ok, why end
@@ -22,7 +22,7 @@ local function keep(dict, method, ...)
   return dict[method](dict, ...)
 end
 
--- Takes the lock. Another worker has it for microseconds, or as long as it does not get the processor.
+-- Takes the lock, which another worker holds for microseconds, or until it gets the processor.
 local function lock(self, patience_ms)
   self.turn = self.turn + 1
   local token, ends, spins = ("%d.%d"):format(ngx.worker.pid(), self.turn), core.monotonic_ms() + patience_ms, 0
@@ -69,8 +69,7 @@ function M.new(options)
     return nil, ("there is no shared dictionary %q; add `lua_shared_dict %s 1m;` to nginx's http block"):format(
       options.shared_dict, options.shared_dict)
   end
-  return setmetatable({ dict = dict, namespace = (options.namespace or "purser") .. " ", turn = 0 },
-    Store)
+  return setmetatable({ dict = dict, namespace = (options.namespace or "purser") .. " ", turn = 0 }, Store)
 end
 
 return M

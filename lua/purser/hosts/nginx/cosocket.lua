@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- The transport on nginx's own sockets: a call waits by nginx's events, without a pump and without libcurl.
 --
--- HTTP/1.1. A write call has a connection of its own, which is closed after it: no late answer of another call can be
--- on it, and the service cannot have given it up. Read calls share kept connections. Each exchange runs in a light
--- thread; the caller waits on a semaphore, whose time-out ends all of it: names, connection, TLS, request and answer.
+-- HTTP/1.1. A write call has a connection of its own, which has no late answer of another call, and which the service
+-- cannot have given up. Read calls share kept connections. Each exchange runs in a light thread; the caller waits on a
+-- semaphore, whose time-out ends names, connection, TLS, request and answer.
 --
 -- nginx.conf gives `resolver` for names, and for https `lua_ssl_trusted_certificate` and `lua_ssl_verify_depth`.
 
@@ -56,10 +56,9 @@ end
 local NOT_ACCEPTED = "the certificate is not accepted: it is of another name than base_url has, or of an authority "
   .. "that is not trusted"
 
--- Bytes that wait on a kept connection have nginx close it, but only when nginx looks at its events. A timer of no
--- time ends before that look where it is set among nginx's timers, as after a sleep. What a semaphore wakes runs after
--- the timers, so a timer set there ends after the look, and its semaphore after what nginx had put off. Calls that come
--- before it share it. Returns whether nginx has looked; not so in a worker that ends, nor where nginx ran no timer.
+-- Lets nginx look at its events: nginx closes a kept connection on which bytes wait. A timer of no time ends before
+-- the look where it is set among nginx's timers, as after a sleep; a timer that a woken semaphore sets ends after the
+-- look. Calls share a look that has not ended. Returns false in a worker that ends, and where nginx ran no timer.
 local function let_nginx_look(self)
   local look, semaphores = self.look, require "ngx.semaphore"
   if not look then
@@ -140,8 +139,7 @@ local function receive(call, socket)
   end
 end
 
--- Over TLS what nginx's buffer did not hold stays in OpenSSL, where nginx does not look. The buffer is some KiB; a read
--- that filled it was that long.
+-- Over TLS nginx does not see bytes that its buffer of some KiB did not hold: a last read of whole KiB filled it.
 local function may_keep(call, reader)
   return reader.reusable and not call.fresh and call.generation == call.transport.generation
     and not (call.url.secure and call.last_bytes % 1024 == 0)
@@ -161,7 +159,7 @@ local function finish(call, socket, reader, reused)
   return response
 end
 
--- One exchange. A read whose kept connection ended before a byte of an answer came is sent once more.
+-- Makes an exchange. A read whose kept connection ended before the first byte of an answer is sent once more.
 local function exchange(call, fresh)
   local socket, reused = connect(call, fresh)
   if not socket then return nil, failure_of(call, with_cure(reused)) end
@@ -188,7 +186,7 @@ local function run(call)
   call.semaphore:post(1)
 end
 
--- Waits for the exchange, for as long as its time allows; what is not done then is ended.
+-- Waits for the exchange, and ends it when its time is over.
 local function await(call, thread)
   if not call.done then call.semaphore:wait(left_ms(call) / 1000) end
   if call.done then

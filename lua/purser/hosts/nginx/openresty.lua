@@ -1,14 +1,12 @@
 -- SPDX-License-Identifier: MIT
 --- The transport for nginx with its Lua module (OpenResty): every client call waits without holding up the worker.
 --
--- The multi transport, with one handle of libcurl for the worker. A call waits on a semaphore; the first one that waits
--- steps the handle for all, and hands that over when it is answered. Pauses between steps grow with the time in which
--- nothing came (a sixteenth of it, 1 to 10 ms), so that many calls that wait long cost little and short ones are
--- answered soon. No timer of nginx is needed: nginx drops a timer beyond `lua_max_running_timers`, and says so to
--- nobody.
+-- The multi transport, with one handle of libcurl for the worker. Calls wait on semaphores; the first call steps the
+-- handle for all, and hands the steps over when it is answered. A pause between steps is a sixteenth of the time in
+-- which nothing came, 1 to 10 ms. No timer is needed: nginx drops timers beyond `lua_max_running_timers` in silence.
 --
--- Works where nginx can wait: rewrite, access, content, timers (and the phases of TLS). Make it in a worker, not in
--- init_by_lua: workers must not share connections.
+-- Works where nginx can wait: rewrite, access, content, timers, TLS. Workers must not share connections, so init_by_lua
+-- cannot make the transport.
 
 local core = require "purser.core"
 local multi = require "purser.client.transport.multi"

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- A transport around another transport that writes each exchange as a redacted line of JSON.
---- docs/testing/recordings.md
--- says what stays. A failed recording never changes an answer. Read the files in this order: record, redact, token,
--- harmless, replay, drift/.
+--- A transport around another transport that writes each exchange as a redacted line of JSON. A failed recording never
+--- changes an answer. Read the files in this order: record, redact, token, harmless, replay, drift/.
 
 local core = require "purser.core"
 local json = require "purser.json"
@@ -114,9 +112,8 @@ end
 
 local rules = { file = "string", write = "function" }
 
---- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new file that only this user
---- can
--- read; or `write`, a function of each line.
+--- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new private file; or
+--- `write`, a function of each line.
 ---@param inner purser.Transport
 ---@param options { file: string|nil, write: (fun(line: string): any, string|nil)|nil }
 ---@return purser.transport.recorder|nil transport, string|nil message

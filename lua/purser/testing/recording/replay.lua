@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- A transport that answers from a recording, without a network.
---
--- A request matches a recorded request when method, path, names and harmless values are equal and each redacted value
--- has the length and kind of the token. The value then stands for the token throughout the replay, in answers too.
+--- A transport that answers from a recording. A request matches a recorded request when method, path, names and
+-- harmless values are equal and each redacted value has the length and kind of the token. The value then stands for the
+-- token, in answers too.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"

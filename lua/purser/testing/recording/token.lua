@@ -67,8 +67,7 @@ end
 
 local token
 
--- Returns the tokens of the parts of a list, or of an address or hash with a number behind a colon; nil for other
--- texts.
+-- Returns the tokens of a list, or of an address or hash with a number behind a colon; nil for other texts.
 local function of_parts(signer, text)
   if text:find "^[^,%s]+,[^%s]*[^,%s]$" then
     return (text:gsub("[^,]+", function(part) return token(signer, part) end))

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Users, sub-accounts and API keys: parents, frozen accounts, futures businesses. Only the answer that makes a key
--- shows the secret.
---
--- role: "broker" (a main account with group A), "main" and "user" (main accounts), "sub" (its `parent` is a uid).
+-- Accounts, sub-accounts and API keys. Only the answer that makes a key shows the secret. role: "broker" (a main
+-- account with group A), "main" and "user" (main accounts), "sub" (`parent` is a uid).
 
 local clock = require "purser.testing.sim.clock"
 local decimal = require "purser.decimal"
@@ -79,8 +77,7 @@ function M.display_name(account)
   return account.parent and account.name or account.email or account.mobile or account.uid
 end
 
---- Tells whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): other main
---- accounts have no operation for it, so theirs are enabled from the start.
+--- Tells whether an account can hold futures funds. Only a broker's sub-accounts start disabled, as A14 enables them.
 function M.has_futures(sim, account)
   if not account.parent or sim.accounts.by_id[account.parent].role ~= "broker" then return true end
   return account.futures == true
@@ -94,7 +91,6 @@ local function public(sub)
   }
 end
 
--- A2, B1
 local function create_sub(sim, account, values)
   if M.sub_of(sim, account, values.subAccount) then rejection.raise "730101" end
   local max = sim.options.max_sub_accounts
@@ -115,7 +111,6 @@ local function visible_of(sim, list, show, passes)
   return found
 end
 
--- A3, B2
 local function list(sim, account, values)
   return history.cut(visible_of(sim, sim.accounts:of("of " .. account.uid), public, function(sub)
     return (not values.subAccount or sub.name == values.subAccount)
@@ -130,17 +125,14 @@ local function on_sub(handle)
   end
 end
 
--- A4
 local status = on_sub(function(_, sub) return { status = sub.frozen and "2" or "1" } end)
 
--- A14
 local enable_futures = on_sub(function(sim, sub)
   if sub.frozen then rejection.raise "140002" end
   sub.futures = true
   return { subAccount = sub.name, isFuturesEnabled = true, timestamp = sim:now() }
 end)
 
--- B8
 local balances = on_sub(function(sim, sub, values) return M.balances(sim, sub, values.accountType) end)
 
 --- Returns the balances of an account that are not zero: { asset, free, locked } each.
@@ -183,7 +175,6 @@ local function public_key(key)
   }
 end
 
--- A5, B3
 local create_key = on_sub(function(sim, sub, values)
   if sub.frozen then rejection.raise "140002" end
   if #sim.keys:of(sub.uid) >= MAX_KEYS then rejection.raise "730705" end
@@ -193,10 +184,8 @@ local create_key = on_sub(function(sim, sub, values)
   return made
 end)
 
--- A6, B4
 local list_keys = on_sub(function(sim, sub) return visible_of(sim, sim.keys:of(sub.uid), public_key) end)
 
--- A7, B5
 local delete_key = on_sub(function(sim, sub, values)
   local key = sim.keys.by_id[values.apiKey]
   if not key or key.uid ~= sub.uid then rejection.raise "730706" end

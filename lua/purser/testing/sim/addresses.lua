@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they
--- saved.
+-- Addresses: the forms of each chain, deposit addresses of accounts, and saved withdrawal addresses.
 
 local accounts = require "purser.testing.sim.accounts"
 local coins = require "purser.testing.sim.coins"
@@ -145,7 +144,6 @@ function M.is_saved(sim, account, network, address, memo)
   return false
 end
 
--- C8
 local function list_saved(sim, account, values)
   local found = {}
   for _, record in ipairs(sim.saved_addresses:of(account.uid)) do

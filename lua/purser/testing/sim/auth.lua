@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of
--- account.
+-- Authentication: key, signature over the raw bytes, time window, IP list, permission, kind of account.
 
 local accounts = require "purser.testing.sim.accounts"
 local core = require "purser.core"
@@ -52,8 +51,7 @@ local function check_time(sim, query)
   if timestamp >= now + 1000 or now - timestamp > (whole(window) or 5000) then rejection.raise "700003" end
 end
 
--- Returns a text of a request to be shown. A funds password's hash does not go into messages: masked in the query; of a
--- JSON text, all behind the hash is left out.
+-- Returns a text of a request for messages, with a funds password's hash masked; a JSON text ends at the hash.
 local function mask(text)
   return (plain_text.clean(text):gsub("(password=)[^&]*", "%1***"):gsub('("password"%s*:%s*").*', "%1***"))
 end
@@ -76,8 +74,7 @@ local function sorted(query)
   return table.concat(pieces, "&")
 end
 
--- The usual mistakes: texts that clients sign, each with words. With the secret, the simulator finds the text of a
--- wrong signature.
+-- Texts that clients sign by mistake, each with words.
 local function candidates(query, body, path, profile)
   local lower = query:gsub("%%%x%x", string.lower)
   local list = {

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- The simulator's page: GET /console is console.html next to this file, GET /console/page.js the script, GET
---- /console/data the contents.
---
--- The page uses the control endpoints (purser.testing.sim.control), and has the same door.
+--- The simulator's page: console.html and console.js beside this file, and the contents as GET /console/data. The page
+-- uses the control endpoints (purser.testing.sim.control), and has the same door.
 
 local accounts = require "purser.testing.sim.accounts"
 local codes = require "purser.codes"
@@ -107,8 +105,7 @@ local function list_transfers(sim, limit)
   return list
 end
 
---- Returns the latest records of each kind, newest first, `limit` at most. A key's secret is never among them, and of
---- the key itself only its ends.
+--- Returns the latest records of each kind, newest first, `limit` at most; of a key the two ends, and no secret.
 ---@param sim table
 ---@param limit integer
 ---@return { deposits: table[], withdrawals: table[], transfers: table[], keys: table[] }

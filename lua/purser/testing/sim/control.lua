@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The simulator's door over HTTP, both sides: endpoints under /sim/ for the simulator's methods, and `connect`, an
---- object with these methods that asks another process.
+--- The simulator's door over HTTP: endpoints under /sim/ for the methods, and `connect`, whose object asks them.
 --
 --     local world = assert(purser.sim.connect "http://127.0.0.1:8080")
 --     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
@@ -19,8 +18,7 @@ local curl = lazy "purser.client.transport.curl"
 
 local M = {}
 
--- The methods of a simulator, the routes, and the members of the body for arguments; without members the argument is
--- the body.
+-- Method, route, and the body's members for the arguments; without members the argument is the body.
 local calls = {
   { "account", "POST /sim/accounts" }, { "deposit", "POST /sim/deposits" }, { "rebate", "POST /sim/rebates" },
   { "trade", "POST /sim/trades" }, { "save_address", "POST /sim/saved-addresses" },
@@ -128,8 +126,7 @@ function M.may_enter(request)
   return true
 end
 
---- Returns the rejection of a request whose Host is another machine's name: a web page whose name was bound to this
---- machine sends such. Nil when the Host is a loopback name.
+--- Returns the rejection of a Host that is no loopback name, as of a web page whose name was bound to this machine.
 ---@return purser.sim.response|nil
 function M.reject_foreign_host(request)
   if is_loopback_host(request.headers.host) then return nil end
@@ -168,8 +165,7 @@ end
 
 ------------------------------------------------------------------------------------------------------- the other side
 
---- A simulator in another process, with the methods of a simulator in this process. Each method returns nil and a
---- problem when the simulator rejects or cannot be reached.
+--- A simulator in another process. Each method returns nil and a problem when the simulator rejects or is out of reach.
 ---@class purser.SimWorld: purser.Sim
 ---@field url string
 local World = { __name = "purser.sim.world" }

@@ -21,8 +21,7 @@ local M = { histories = { conversions = {
 -- Platform tokens for one USDT: the inverse of the catalogue's price of 2.5, exact.
 local TOKENS_PER_USDT, FEE_RATE, STEP, LARGEST = "0.4", "0.02", "0.00000001", "5"
 
--- Returns the offer for a balance, { usdt, convert (after fee), fee }, where a price exists; and the code and message
--- of a refused offer.
+-- Returns the offer of a priced coin, { usdt, convert (after fee), fee }; and a refusal's code and message.
 local function quote(asset, balance)
   local coin = coins.by_name[asset]
   if not coin then return nil, "30024", "The coin does not exist" end
@@ -38,7 +37,6 @@ local function quote(asset, balance)
   return offer
 end
 
--- C12
 local function list(sim, account)
   local place, found = ledger.place(account.uid, "SPOT"), {}
   for _, asset in ipairs(sim.ledger:assets(place)) do
@@ -89,7 +87,6 @@ local function public(record)
   }
 end
 
--- C14
 local function batches(sim, account, values)
   local records, total = sim.conversions:list(sim, account.uid, values.startTime, values.endTime, values, public)
   return history.page_result(records, total, values)

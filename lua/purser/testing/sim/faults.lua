@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Faults between a request and the answer, armed on purpose and drawn from one seed.
---
--- `before` draws the fault of a request before the execution; `after` does a later fault. Each fault is recorded with
--- whether the operation was applied, which a client must find out.
+--- Faults between a request and the answer, armed on purpose and drawn from one seed: `before` draws a request's fault
+-- before the execution, `after` does a later fault. The record of a fault says whether the operation was applied.
 
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
@@ -25,8 +23,7 @@ local function page(status, title)
     ("<html><head><title>%d %s</title></head><body><h1>%s</h1></body></html>\n"):format(status, title, title))
 end
 
--- garbage[form](fault, row, response, is_live): an answer that is none. `response` is nil before the operation is
--- applied.
+-- garbage[form](fault, row, response, is_live): an answer that is none; no `response` before the operation is applied.
 local garbage = {}
 local LONG_NUMBER = ("1234567890"):rep(4)
 local titles = { [500] = "Internal Server Error", [502] = "Bad Gateway", [503] = "Service Unavailable" }
@@ -150,8 +147,7 @@ local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
 
--- Returns a value of the right type: a code may be a number, and a probability comes as text through JSON, in any
--- locale.
+-- Returns a value of the right type: a code may be a number, and a probability a text, which has a point everywhere.
 local function read_value(name, value)
   if name == "code" and type(value) == "number" then return ("%d"):format(value) end
   if name ~= "probability" or type(value) ~= "string" then return value end
@@ -161,8 +157,7 @@ end
 
 local rows = purser.operations
 
--- Returns the full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read,
--- create, change, transfer). Nil for any.
+-- Returns the set of the full names of `operation`: a full name, an id, a group, or an effect; nil for any operation.
 local function operations_of(requested)
   if requested == nil then return nil end
   local names, known = {}, {}
@@ -248,8 +243,7 @@ function methods:armed_faults()
   return list
 end
 
---- Returns every fault that happened, in order: { number, time, kind, when, operation, target, applied } each, and its
---- form or status.
+--- Returns the injected faults in order: { number, time, kind, when, operation, target, applied }, and form or status.
 ---@return table[]
 function methods:faults() return plain.copy(self.fault_state.injected) end
 

@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Records in order of time, under one or more keys each (an account, a direction of transfer). Binary search finds a
--- window, so a request costs the same over ten records and over 200,000.
+-- window, so a request costs the same over ten records and over 200,000. A record is plain data with `time`;
+-- `keys(record)` names the lists of the record, so a snapshot is the records alone.
 --
--- A record is plain data with `time`; `keys(record)` names the lists of the record, so a snapshot is the records alone.
---
--- The windows of time of each operation, from the interface document. The client's rows repeat the windows, so that a
--- mistake in either shows.
+-- The windows of time are the interface document's; the client's rows repeat the windows, and a difference shows.
 
 local clock = require "purser.testing.sim.clock"
 local ledger = require "purser.testing.sim.ledger"
@@ -70,8 +68,7 @@ function History:add(record)
   return record
 end
 
---- Adds a record, and moves the funds. Returns nil and the asset, and adds nothing, where funds are missing. `new_id`
---- draws the id.
+--- Adds a record with the id of `new_id()`, and moves the funds. Returns nil and the asset where funds are missing.
 function History:enter(record, new_id)
   local changes = {}
   ledger.book(changes, self.moves, record)
@@ -112,8 +109,8 @@ function History:remove(record)
   list_again(self)
 end
 
---- Records of `key` with first <= time <= last, newest first: `limit` of them after the first `skip` that pass
---- `filter`. Also returns how many there are in the whole window, unless a filter makes that unknown.
+--- Returns the records of `key` with first <= time <= last that pass `filter`, newest first: `limit` after `skip`; and
+--- without a filter the number in the window.
 ---@return table[] records, integer|nil total
 function History:page(key, first, last, skip, limit, filter)
   local list = self:of(key)
@@ -140,7 +137,7 @@ function History:list(sim, key, first, last, values, show, filter)
   return records, total
 end
 
---- Returns the result that a page of `total` records is, of which it holds `data`.
+--- Returns the page of an answer: `data` of `total` records.
 function M.page_result(data, total, values)
   local limit = values.limit or values.pageSize
   return { data = data, page = values.page, totalRecords = total, totalPageNum = math.ceil(total / limit) }

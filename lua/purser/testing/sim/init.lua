@@ -51,8 +51,7 @@ local M = {}
 local Sim = {}
 local meta = { __index = Sim, __name = "purser.sim" }
 
--- The parts of the service: handlers by operation id, rows of records (purser.testing.sim.history), and methods of the
--- simulator. A simulator keeps records alone.
+-- The parts of the service: handlers by operation id, rows of histories, and methods of the simulator.
 local rows = {}
 local parts = {
   coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, scenario,
@@ -164,8 +163,7 @@ function M.restore(state)
   return sim or error(wrong, 0)
 end
 
---- Returns the simulator of a file of `save`. Nil alone for a missing file; nil and a message for a file without a
---- whole state.
+--- Returns the simulator of a file of `save`; nil for a missing file, nil and a message for a broken one.
 ---@param path string
 ---@return purser.Sim|nil sim, string|nil message
 function M.load(path)

@@ -1,10 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The ledger: exact balances of every (account, business account, asset) as free and locked, and the outside world on
--- the second side. The function `moves` of a history gives each record's moves: nothing else moves, so the ledger is
--- the sum over all records, and each asset sums to zero over all places for ever.
---
--- A place is "uid/SPOT/free", "uid/FUTURES/locked" and so on; the world is "world", the only place that may be
--- negative.
+-- The ledger: exact balances of assets at places, such as "uid/SPOT/free" and "uid/FUTURES/locked", against "world",
+-- the only place that may be negative. The function `moves` of a history gives each record's moves, so the ledger is
+-- the sum over all records, and each asset sums to zero over all places.
 
 local decimal = require "purser.decimal"
 local names_of = require "purser.client.util.names_of"
@@ -39,8 +36,8 @@ local function put(places, place, asset, amount)
   assets[asset] = (assets[asset] or ZERO):add(amount)
 end
 
---- Adds to `places` what moved for a record: `moves(record, move)` calls move(asset, amount, from, to) for each. With
---- `back` it is taken away.
+--- Adds a record's moves to `places`, or takes the moves `back`: `moves(record, move)` calls
+--- move(asset, amount, from, to).
 function M.book(places, moves, record, back)
   moves(record, function(asset, amount, from, to)
     put(places, back and to or from, asset, amount:negate())
@@ -48,8 +45,7 @@ function M.book(places, moves, record, back)
   end)
 end
 
---- Makes changes by place and asset. Returns nil and an asset, and makes none, where a place would hold less of it than
---- nothing.
+--- Makes changes by place and asset; or returns nil and the asset of a place that would become negative.
 function Ledger:apply(changes)
   for place, assets in pairs(changes) do
     for asset, amount in pairs(assets) do

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Operations of the live service beyond the interface document: the account, the key and the identity (L1 to L5), and
--- the market data that other programs read first.
+-- The live service beyond the interface document: L1 to L5, and the market data that other programs read first.
 
 local accounts = require "purser.testing.sim.accounts"
 local clock = require "purser.testing.sim.clock"
@@ -9,7 +8,6 @@ local rejection = require "purser.testing.sim.rejection"
 
 local M = {}
 
--- L1
 local function account_of(sim, account)
   return {
     canTrade = true, canWithdraw = not account.frozen, canDeposit = true, accountType = "SPOT",
@@ -35,12 +33,10 @@ local function public(sim, key)
   }
 end
 
--- L2
 local function key_of(sim, account, values)
   return public(sim, find_key(sim, account, values.accessKey))
 end
 
--- L3
 local function change_key(sim, account, values)
   local key = find_key(sim, account, values.apiKey)
   key.ip, key.note = values.ipWhiteList, values.note or key.note
@@ -50,7 +46,6 @@ end
 -- L4: everyone is identified as far as a person can be.
 local function kyc_status() return { status = "3" } end
 
--- L5
 local function uid_of(_, account) return { uid = account.uid } end
 
 M.handlers = { L1 = account_of, L2 = key_of, L3 = change_key, L4 = kyc_status, L5 = uid_of }

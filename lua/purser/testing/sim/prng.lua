@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A seeded generator of integers and texts, equal on every Lua: one seed replays one run.
---
--- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, exact in doubles. The generator draws faults, and
--- the worthless keys, addresses and ids of the simulator.
+-- A seeded generator of integers and texts, equal on every Lua: Lehmer's, modulo 2^31 - 1, whose products stay below
+-- 2^46, exact in doubles. The generator draws faults, and the simulator's worthless keys, addresses and ids.
 
 local MODULUS, FACTOR = 2147483647, 16807 -- each number is below the modulus
 
@@ -20,8 +18,7 @@ M.BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 M.BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
 M.LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
---- Makes a generator for `seed` (an integer), which is plain data; or that of a snapshot. `salt`, a text, gives
---- independent sequences under one seed.
+--- Makes a generator of an integer or of a snapshot; plain data. Texts as `salt` give independent sequences of a seed.
 function M.new(seed, salt, saved)
   if saved then return setmetatable(saved, Dice) end
   local state = seed % MODULUS

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The service's rate limit: the pools of the profile, in windows that slide by the millisecond. The code knows nothing
--- of the client's counting, and can judge the client.
+-- The service's rate limit: the pools of the profile, in windows that slide by the millisecond, counted without the
+-- client's code.
 --
 -- A request above a pool's capacity gets HTTP 429 and a Retry-After; the third within a window gets HTTP 418 and a ban
 -- of two minutes, doubled each time, up to three days.
@@ -9,8 +9,7 @@ local M = {}
 
 local FIRST_BAN_MS, MAX_BAN_MS, TOLERATED = 120000, 3 * 86400000, 2
 
---- Returns the state of a simulator's rate limit, plain data: the pools and the weights of a profile, and nothing
---- counted yet.
+--- Returns the state of a rate limit, plain data: pools and weights of a profile, and no counts.
 function M.new(profile)
   return { pools = profile.pools, weights = profile.weights, logs = {}, addresses = {} }
 end
@@ -86,8 +85,7 @@ function M.arrive(state, row, ip, account, now)
   end
 end
 
---- Returns the counts of the pools, by name and address or account: { peak =, total =, rejected = }; and by address its
---- bans.
+--- Returns { peak =, total =, rejected = } by pool with address or account, and the number of bans by address.
 function M.report(state)
   local pools, bans = {}, {}
   for key, log in pairs(state.logs) do pools[key] = { peak = log.peak, total = log.total, rejected = log.rejected } end

@@ -63,7 +63,6 @@ function methods:rebate(fields)
   return public(self.rebates:add(rebate))
 end
 
--- A15
 local function list(sim, account, values)
   local records, total = sim.rebates:list(sim, account.uid, values.startTime, values.endTime, values, public)
   return history.page_result(records, total, values)

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Runs a program against the simulator without a fault and with each fault at each write call, and says which runs
---- paid other amounts: purser.sim.rehearse, which `purser test` prints.
---
--- The program has a process of its own, and the handler of a request can kill the program during the request.
+--- paid other amounts. The program is a process, which the handler of a request can kill during the request.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
@@ -13,8 +11,7 @@ local M = {}
 
 local STARTS, LIMIT_MS, LATE_MS = 3, 120000, 3000
 
--- Faults of a write call: whether the call is executed, and whether the program is killed. The answer is lost, unless
--- the call is throttled.
+-- Faults of a write call. The answer is lost, unless the call is throttled.
 local faults = {
   { name = "the answer is lost", is_executed = true },
   { name = "lost, and its record comes late", is_executed = true, visibility_delay_ms = LATE_MS },

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Rejections of the service: a check of a request raises a rejection, and the catcher answers the request with the
--- rejection. Nothing may have been changed by then.
+-- Rejections: a check of a request raises a rejection before anything changes, and the catcher answers with it.
 
 local Rejection = {}
 

@@ -208,8 +208,7 @@ local function sample_record(members)
   return record
 end
 
---- Returns an answer of the right form with `leaf`, any JSON text, in the place of every text and number: what garbage
---- is made of.
+--- Returns an answer of the right form for garbage, with `leaf`, any JSON text, in place of each text and number.
 ---@return string
 function M.sample(row, leaf)
   local form = response_formats[row.id]

@@ -19,22 +19,12 @@ local function unescape(text)
 end
 
 --- Splits a query at the last signature parameter. Returns the rest of the query and the signature, both as sent; the
---- signature may be nil.
+--- query and nil without a signature.
 function M.split(query, name)
-  local framed, word = "&" .. query, "&" .. name .. "="
-  local at, search = nil, 1
-  while true do
-    local found = framed:find(word, search, true)
-    if not found then break end
-    at, search = found, found + 1
-  end
-  if not at then return query, nil end
-  local stop = framed:find("&", at + 1, true)
-  local signature = framed:sub(at + #word, (stop or 0) - 1)
-  local head, tail = framed:sub(2, at - 1), stop and framed:sub(stop + 1) or ""
-  if at == 1 then head = "" end
-  if head ~= "" and tail ~= "" then head = head .. "&" end
-  return head .. tail, signature
+  local pattern = "^(.*)&" .. name:gsub("%p", "%%%0") .. "=([^&]*)(.*)$"
+  local head, signature, tail = ("&" .. query):match(pattern)
+  if not head then return query, nil end
+  return (head .. tail):sub(2), signature
 end
 
 --- Returns the parameters of a query, decoded.

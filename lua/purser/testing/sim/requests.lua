@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Answers requests, and remembers the latest and how often each operation was received and applied.
+-- Answers requests; logs the latest, and counts the received and the applied requests of each operation.
 --
--- A request runs through these stages, in this order: a fault may strike before, the path is
--- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
--- state, the answer is rendered, a fault may strike after.
+-- The stages of a request: route, a fault before, authentication over the raw bytes, parameters, the handler, the
+-- rendered answer, a fault after.
 
 local auth = require "purser.testing.sim.auth"
 local clock = require "purser.testing.sim.clock"
@@ -65,8 +64,7 @@ function Journal:count(row, applied)
   if applied then counts.applied = counts.applied + 1 end
 end
 
---- Keeps a request: outcome is "applied", "rejected" or "fault". Only the answer of an unapplied request is kept; an
---- applied request's may hold a new key's secret.
+--- Keeps a request, and the answer of an unapplied request alone: another may hold a new key's secret.
 function Journal:add(time, row, request, response, facts)
   if self.size == 0 then return end
   self.added = self.added + 1
@@ -80,8 +78,7 @@ function Journal:add(time, row, request, response, facts)
   }
 end
 
---- Returns the kept requests, oldest first, as JSON and a terminal can show: a request need not be text. Signatures are
---- masked.
+--- Returns the kept requests, oldest first, as text that JSON and a terminal can show, with masked signatures.
 function Journal:list()
   local list = {}
   for i, kept in ipairs(self.kept) do

@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- Checks the parameters of each operation. The rows say which parameters there are, which are mandatory and how large a
--- page may be. The texts and codes are written from the interface document, not from the client's checks, so that a
--- mistake of the client shows; spec/support/contract.lua shows a slip in a row.
+-- Checks the parameters of each operation by the rows. Texts and codes come from the interface document, so a mistake
+-- of the client's checks shows; spec/support/contract.lua shows a slip in a row.
 --
--- A rule is { name, kind, required = code when missing, ... }; a kind turns a text into the value for handlers, or
--- returns nil, code, message.
+-- A rule is { name, kind, required = code when missing, ... }; a kind turns a text into a value, or returns nil, code,
+-- message.
 
 local coins = require "purser.testing.sim.coins"
 local decimal = require "purser.decimal"

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The loop that puts a handler behind HTTP: takes requests, asks the handler, and answers at once or after the
---- answer's delay, while further requests go on. Prints nothing.
+--- Puts a handler behind HTTP: answers at once or after the answer's delay, while further requests go on.
 
 local control = require "purser.testing.sim.control"
 local heap = require "purser.client.util.heap"

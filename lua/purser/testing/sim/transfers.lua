@@ -52,8 +52,8 @@ local M = { histories = {
   },
 } }
 
--- Returns the next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal
--- digits in the live form. `is_number`: of an operation that has no such ids.
+-- Returns the next transfer id: more digits than a double can hold; or, in the live form and unless `is_number`, 32
+-- hexadecimal digits.
 local function next_id(sim, is_number)
   local number = 1 + #sim.family_transfers.all + #sim.wallet_transfers.all + #sim.internal_transfers.all
   local digits = ("%d%06d"):format(sim:now(), number % 1000000)
@@ -91,7 +91,6 @@ local function side(sim, parent, name, business, row)
   return account
 end
 
--- A13, B6
 local function transfer(sim, parent, values, row)
   if not values.fromAccount and not values.toAccount then
     rejection.raise("700004", "fromAccount or toAccount must be sent, but both were empty/null")
@@ -135,7 +134,6 @@ function methods:fail_transfer(id)
   return finish(self, id, "FAILED")
 end
 
--- C9
 local function wallet_transfer(sim, account, values, row)
   if values.fromAccountType == values.toAccountType then
     rejection.raise("33333", "fromAccountType and toAccountType are the same")
@@ -153,7 +151,6 @@ local function wallet_transfer(sim, account, values, row)
   return answer
 end
 
--- C10
 local function wallet_history(sim, account, values)
   local first, last = history.six_months(sim:now(), values)
   local key = direction(account.uid, "", "", values.fromAccountType, values.toAccountType)
@@ -161,7 +158,6 @@ local function wallet_history(sim, account, values)
   return { rows = records, total = total }
 end
 
--- C11
 local function wallet_one(sim, account, values)
   local record, seen = sim.wallet_transfers.by_id[values.tranId], sim:visible()
   if not record or record.hidden or record.uid ~= account.uid or record.time < clock.months_before(sim:now(), 6)
@@ -171,7 +167,6 @@ local function wallet_one(sim, account, values)
   return public(record, sim)
 end
 
--- C15
 local function internal_transfer(sim, account, values)
   local payee = accounts.by_identifier(sim, values.toAccountType, values.toAccount, values.areaCode)
   if not payee then rejection.raise("22222", "The user does not exist") end
@@ -185,7 +180,6 @@ local function internal_transfer(sim, account, values)
   })
 end
 
--- C16
 local function internal_history(sim, account, values)
   local first, last = history.default_seven_days(sim:now(), values)
   local records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public,

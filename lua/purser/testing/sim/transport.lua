@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The in-process transport: a client talks to a simulator without a network. An answer that a network would lose, cut
--- or delay becomes the failure that a real transport would report.
+-- The in-process transport. A lost, cut or late answer becomes the failure that a real transport would report.
 
 local core = require "purser.core"
 

@@ -157,8 +157,7 @@ local function withdraw(sim, account, values, row)
   return apply(sim, account, values, row, network or coin.networks[1])
 end
 
--- A12 has no memo: an address that needs one carries it as a suffix. Without the funds password the address has to be
--- in the address book.
+-- A12 has no memo: the address carries a memo as a suffix, and is in the address book or comes with the funds password.
 local function withdraw_sub(sim, account, values, row)
   local network = addresses.find_network(values.coin, values.network)
   if network.memo then
@@ -174,8 +173,7 @@ local function withdraw_sub(sim, account, values, row)
   return apply(sim, account, values, row, network)
 end
 
--- C3. An unknown id is answered like a known one, as the live service does. One that can no longer be cancelled is
--- rejected.
+-- C3. An unknown id is answered like a known id, as the live service does.
 local function cancel(sim, account, values)
   local record = sim.withdrawals.by_id[values.id]
   if not record or record.uid ~= account.uid then return { id = values.id } end
@@ -232,7 +230,6 @@ function methods:set_withdrawal(id, status)
   return public(record, self)
 end
 
--- C5
 local function list(sim, account, values)
   if values.coin then coins.check(values.coin) end
   local first, last = history.seven_days(sim:now(), values)

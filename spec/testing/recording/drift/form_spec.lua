@@ -104,4 +104,12 @@ describe("a form", function()
       end
     end
   end)
+
+  it("of all answers keeps the name and the parent of each member", function()
+    local known, one = {}, form.of '{"a":{"b":1}}'
+    form.learn(known, one)
+    for path, entry in pairs(one) do
+      assert.same({ entry.name, entry.parent }, { known[path].name, known[path].parent })
+    end
+  end)
 end)

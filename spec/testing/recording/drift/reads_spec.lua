@@ -24,6 +24,15 @@ describe("the reads of doctor --drift", function()
     end
   end)
 
+  it("are made by the method without keys where they need none, and by the operation's name else", function()
+    local client = { ping = function() return "pong" end, server_time = function() return 7 end,
+      call = function(_, name, params) return name, params end }
+    assert.equal("pong", reads.run(client, { "ping" }))
+    assert.equal(7, reads.run(client, { "server_time" }))
+    assert.same({ "wallet.coins", { a = 1 } }, { reads.run(client, { "wallet.coins", { a = 1 } }) })
+    assert.same({ "wallet.coins", client }, { reads.run(client, { "wallet.coins", function(by) return by end }) })
+  end)
+
   it("ask for one small page each", function()
     local spot = { fromAccountType = "SPOT", toAccountType = "SPOT", limit = 20 }
     local asked = { ["wallet.deposit_history"] = { limit = 20 }, ["wallet.withdrawal_history"] = { limit = 20 },

@@ -64,8 +64,7 @@ local function add(form, path, parent, name, node, rename)
   end
 end
 
---- Returns the form of an answer's body: path -> { count =, classes = { [class] = true }, parent =, name = }; nil
---- without JSON.
+--- Returns a body's form: path -> { count =, classes = { [class] = true }, parent =, name = }; nil without JSON.
 ---@param body string
 ---@param rename (fun(name: string): string)|nil  a member's name as it may be shown
 ---@return table|nil

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Compares a service's answers with the knowledge of this version: makes harmless reads, and compares each answer with
---- the rows and the simulator. Findings name members, types, forms and codes, and hold no value of an answer.
---- `purser doctor --drift` prints the findings. Read the files in this order: reads, form, compare, init.
+--- Makes harmless reads, and compares each answer with the rows and the simulator. Findings name members, types, forms
+--- and codes, and hold no value of an answer. Read the files in this order: reads, form, compare, init.
 
 local compare = require "purser.testing.recording.drift.compare"
 local purser = require "purser"

@@ -142,8 +142,7 @@ end
 
 local known_of = {} -- by profile
 
---- Returns the simulator's answers to every read of the list: { form =, statuses =, codes = } each. "error" has every
---- form of an error.
+--- Returns { form =, statuses =, codes = } of the simulator's answers by read, and of all errors by "error".
 ---@param profile string|nil
 ---@return table
 function M.expected(profile)
