@@ -6,13 +6,15 @@
 --
 --   - under a policy it is a row of a plan that two persons signed and nobody withdrew
 --   - a payment is made again only by a person's word, and under a policy by a plan that names the newest word
---   - clients with a limit do not pass the limit, but by a payment that a word lets be made again
+--   - once a client brought a limit, no client of its account passes the limit, whatever it brings, until a person's
+--     word sets another; but by a payment that a word lets be made again
 --   - at the end an honest operator gets each payment paid, by three commands for each name that its account had
 --
 --   local lives = require "lives"
 --   lives.run(300)   PURSER_LIVES=N runs others, PURSER_SEED=N begins elsewhere
 
 local accounts = require "purser.testing.sim.accounts"
+local digest = require "purser.client.util.digest"
 local failures = require "single_failures"
 local own_journal = require "own_journal"
 local planned = require "purser.write.planned"
@@ -22,7 +24,7 @@ local setting = require "approvals_setting"
 
 local HOUR, DAY = 3600000, 86400000
 local LIVE, MIRROR = "https://service.example", "https://mirror.example"
-local LIMIT = 30
+local LIMITS = { 30, 30, 60 } -- 60: raised in a script, without a word
 local LABELS = { first = "treasury", second = "desk" }
 local AMOUNTS = { a = 10, b = 12, c = 14, d = 16, e = 11, va = 10, vb = 12, vc = 14, vd = 16, ve = 11 }
 local KEYS = { "a", "b", "c", "d", "e" }
@@ -81,14 +83,15 @@ end
 local function check_limit(real)
   local sum, seen = 0, {}
   for _, event in ipairs(world.events) do
-    local is_in = event.kind == "executed" and event.real == real and event.limited
+    local is_in = event.kind == "executed" and event.real == real and event.limit
       and event.at >= setting.now - setting.now % DAY and not seen[event.key]
     if is_in then
       seen[event.key] = true
       sum = sum + AMOUNTS[event.key]
     end
   end
-  if sum > LIMIT then violation("%d of %d are paid by %s", sum, LIMIT, real) end
+  local limit = world.limits[real]
+  if sum > limit then violation("%d of %d are paid by %s", sum, limit, real) end
 end
 
 local function check_executed(sent)
@@ -115,9 +118,14 @@ function service.send(_, request)
     return world.inner:send(request)
   end
   local sent = { real = world.real_of[api_key], key = request.target:match "withdrawOrderId=(%w+)",
-    amount = request.target:match "amount=([%d.]+)", at = setting.now, kind = "executed",
-    limited = world.limited }
+    amount = request.target:match "amount=([%d.]+)", at = setting.now, kind = "executed" }
   count "requests"
+  local brought = world.payer.limit
+  if brought and not world.payer.is_old then -- what a client wrote before a word, the word replaced
+    world.limits[sent.real] = math.min(brought, world.limits[sent.real] or brought)
+  end
+  sent.limit = world.limits[sent.real]
+  if sent.limit and not brought then count "requests without their account's limit" end
   if world.policed[sent.real] then check_policy(sent) end
   local fate = world.is_honest and 7 or random(7)
   if fate == 1 then error("killed", 0) end
@@ -128,7 +136,7 @@ function service.send(_, request)
     check_executed(sent)
     table.insert(world.events, sent)
     note("executed %s of %s", sent.key, sent.real)
-    if sent.limited then check_limit(sent.real) end
+    if sent.limit then check_limit(sent.real) end
   end
   if fate == 4 then error("killed", 0) end
   if fate == 5 then return nil, "connection lost", "unknown" end
@@ -141,7 +149,7 @@ local function client_of(process)
   local label = LABELS[process.label]
   local client, err = setting.client { base_url = process.host, api_key = process.api_key, transport = service,
     secret_key = world.secrets[process.api_key], account = label or false, policy = process.policy and setting.folder
-      or false, guard = process.limit and { spending_limit = { USDT = tostring(LIMIT) } } or nil }
+      or false, guard = process.limit and { spending_limit = { USDT = tostring(process.limit) } } or nil }
   if not client then
     world.refused = err.message
     count("no client: " .. tostring(err.message):gsub("%S+/%S+", "FILE"):sub(1, 90))
@@ -164,7 +172,7 @@ local function process(is_right, real)
   local api_key = real == "second" and world.keys[3] or world.keys[is_right and 1 or random(2)]
   local wrong = world.known[api_key] and pick { "first", "second", "none" } or "none"
   return { real = real, api_key = api_key, label = oddly(real, wrong), host = oddly(LIVE, MIRROR),
-    policy = real == "first" and oddly(true, nil), limit = real == "second" and oddly(true, nil) }
+    policy = real == "first" and oddly(true, nil), limit = real == "second" and oddly(pick(LIMITS), nil) or nil }
 end
 
 -- Returns a process of that account.
@@ -191,10 +199,12 @@ end
 local function pay(of, key)
   of.client = of.client or client_of(of)
   if not of.client then return nil, { code = "no client" } end
-  world.limited = of.limit
+  world.payer = of
+  of.has_written = true
   local row = row_of(key, not world.is_honest and random(12) == 1 and 1 or 0) -- or another amount than was signed
   local value, err = guarded(function() return of.client:call(row.operation, row.params) end)
-  if err and err.code == "died" then of.client = nil end
+  if err and err.code == "died" then of.client, of.has_written, of.is_old = nil, nil, nil end
+  if err and err.code == "guard.spending_limit" then count("exceeds " .. (of.limit and "a limit" or "another's limit")) end
   if value and of.label == of.real then world.known[of.api_key] = true end
   note("pay %s by %s/%s/%s: %s", key, of.real, of.label, of.host, value and "done" or err.details
     and err.details.code or err.code or err.message)
@@ -270,7 +280,20 @@ local function pay_any()
   pay(of, pick(KEYS_OF[of.real]))
 end
 
+-- A person sets another limit of the second account, or ends the limit.
+local function set_limit()
+  local limit = pick { 40, 20, false }
+  local ok, err = setting.journal:limit(LABELS.second, { asset = "USDT", by = "alice",
+    amount = limit and tostring(limit) or nil })
+  note("limit %s: %s", tostring(limit), ok and "ok" or err.message)
+  if not ok then return end
+  count "limits by a word"
+  world.limits.second = limit or nil
+  for _, one in ipairs(world.processes) do one.is_old = one.has_written end
+end
+
 local steps = {
+  set_limit,
   pay_any,
   pay_any,
   pay_any,
@@ -349,7 +372,7 @@ end
 local function live(seed)
   random = seeded(seed)
   local sim = purser.sim.new { seed = seed, repeated_ids = "execute", start_time = setting.NOW }
-  world = { sim = sim, inner = sim:transport(), events = {}, plans = {}, policed = {}, known = {}, keys = {},
+  world = { sim = sim, inner = sim:transport(), events = {}, limits = {}, plans = {}, policed = {}, known = {}, keys = {},
     secrets = {}, real_of = {}, processes = {} }
   for i, real in ipairs { "first", "second" } do
     local account = assert(sim:account { name = real, role = "main", balances = { USDT = "1000" } })
@@ -360,6 +383,8 @@ local function live(seed)
       world.secrets[one.api_key], world.real_of[one.api_key] = one.secret_key, real
     end
   end
+  -- the journal has an account under a policy: the other one's key is told apart
+  assert(setting.journal:join(digest.account_of(world.keys[3]), LABELS.second, "alice"))
   for i = 1, 4 do world.processes[i] = process(i < 3) end
   setting.now = sim:now()
   for _, key in ipairs(KEYS) do

@@ -136,9 +136,10 @@ local function begin(client, row, values, opts, payment, key)
   client._accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
   local journal = M.journal_of(client)
-  local ok, problem = journal:identify(intent.account, M.unnamed(client))
+  local guard = client._guard or nil
+  local ok, problem = journal:identify(intent.account, M.unnamed(client), guard and guard.limits)
   local known
-  if ok then ok, problem, known = journal:begin(intent, row, client._guard, key, payment) end
+  if ok then ok, problem, known = journal:begin(intent, row, guard, key, payment) end
   if ok then return call end
   if opts.info then rawset(opts.info, "intent", known and known.intent) end
   if known or errors.is(problem) then return nil, problem, known end

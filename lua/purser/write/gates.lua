@@ -6,6 +6,7 @@
 -- table that cannot be read, a signature that cannot be checked) ends the transaction: nothing is sent or remembered.
 -- An account needs a gate for ever, from the first client on that brought the gate.
 
+local accounts = require "purser.write.journal.accounts"
 local lazy = require "purser.client.util.lazy"
 local registered = require "purser.write.registered"
 local errors = lazy "purser.client.call.errors"
@@ -86,8 +87,7 @@ end
 -- key may be of that account all the same, and only a person can tell.
 local function check_apart(tx, account, intent)
   local gated = tx:rows("SELECT account FROM purser_needs WHERE gate <> $1 ORDER BY account LIMIT 1", M.JOINED)[1]
-  if gated and not tx:rows("SELECT account FROM purser_joins WHERE name = $1 AND account = $2", intent.signer or "",
-    account)[1] then
+  if gated and not accounts.is_joined(tx, intent.signer or "", account) then
     tx:reject(intents.not_apart(gated.account, account, intent.signer))
   end
 end

@@ -273,7 +273,8 @@ function M.not_apart(gated, account, identity)
     message = format('nothing was sent: this API key may be of account "%s", which is under a policy in this journal, '
       .. 'and this client is account "%s"', gated, account),
     hint = format('where the key is of account "%s", give the client that name and the policy, else say once that the '
-      .. 'key is not: `purser journal join %s %s`', gated, identity, account) }
+      .. 'key is not%s: `purser journal join %s %s`', gated, account == identity and ", and give it an account" or "",
+      identity, account == identity and "ACCOUNT" or account) }
 end
 
 --- Returns whether a record shows the id by which the service distinguishes a call.

@@ -234,19 +234,25 @@ describe("an API key in a journal with an account under a policy", function()
     return (assert(setting.client { account = name, policy = false, api_key = api_key }))
   end
 
-  it("signs for another account once a person said so, under a name or under none", function()
+  it("signs for another account once a person said so, under a name", function()
     local row = setting.row("a", "10")
     assert.equal("approval.missing", select(2, setting.send(row)).details.code)
-    for i, name in ipairs { "desk", "desk", false } do
+    for i, name in ipairs { "desk", "desk", "third" } do
       local client, identity = client_of(name, "key" .. i), digest.account_of("key" .. i)
       local value, err = setting.send(row, client)
       assert.is_nil(value)
       assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
-      assert.matches(("purser journal join %s %s`"):format(identity, name or identity), err.hint, 1, true)
-      assert(setting.journal:join(identity, name or identity, "alice"))
+      assert.matches(("purser journal join %s %s`"):format(identity, name), err.hint, 1, true)
+      assert(setting.journal:join(identity, name, "alice"))
       assert(setting.send(setting.row("b" .. i, "10"), client))
     end
     assert.equal(3, #setting.sent)
+    local _, err = setting.send(row, client_of(false, "key4"))
+    local identity = digest.account_of "key4"
+    assert.matches(("and give it an account: `purser journal join %s ACCOUNT`"):format(identity), err.hint, 1, true)
+    assert.equal("argument", select(2, setting.journal:join(identity, identity, "alice")).kind)
+    assert(setting.journal:join(identity, "fourth", "alice"))
+    assert(setting.send(row, client_of("fourth", "key4")))
   end)
 
   it("signs for the account that had the key before the policy once a person said so, too", function()

@@ -10,7 +10,6 @@
 
 local decimal = require "purser.decimal"
 local destinations = require "purser.write.guard.destinations"
-local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
 local options_ = require "purser.write.guard.options"
 local spending = require "purser.write.guard.spending"
@@ -21,52 +20,21 @@ Guard.__index = Guard
 
 local M = {}
 
-local find, format, gmatch, upper = string.find, string.format, string.gmatch, string.upper
-
-local function reject(row, rule, message, hint)
-  local err = errors.argument(nil, format("rejected by the guard rail %s: %s", rule, message), hint)
-  err.operation, err.code = row.full_name, "guard." .. rule
-  return err
-end
-
--- The assets that a call moves, from the row's own parameter. Only the list of a conversion has commas.
-local function assets_of(row, params)
-  if not row.moves then return {} end
-  local text = upper(params[row.moves.asset])
-  if row.by_name[row.moves.asset][2] ~= "coins" then return { text } end
-  local list = {}
-  for asset in gmatch(text, "[^,]+") do list[#list + 1] = asset end
-  return list
-end
-
-local function amount_of(row, params)
-  return row.moves.amount and params[row.moves.amount]
-end
+local format, reject = string.format, spending.reject
 
 ------------------------------------------------------------------------------------------------------ amounts
 
--- A service may read "USDT " or "USDT," as USDT, which would have no limit here.
-local function is_plain(asset)
-  return not find(asset, "[^\33-\43\45-\126]")
-end
-
 local function check_asset(self, row, params, asset)
-  local amount = amount_of(row, params)
   for _, rule in ipairs { "max_amount", "spending_limit" } do
     local limits = self[rule]
-    if limits and not is_plain(asset) then
-      return reject(row, rule, "the asset has a blank, a comma or a letter beyond ASCII",
-        "write it as the service does")
+    local message, hint
+    if limits then message, hint = spending.unreadable(row, params, asset, limits[asset] ~= nil) end
+    if limits and not message and not limits[asset] and not self.allow_unlisted_assets then
+      message, hint = asset .. " has no limit, so none of it may move", "give it one, or set allow_unlisted_assets"
     end
-    if limits and not limits[asset] and not self.allow_unlisted_assets then
-      return reject(row, rule, asset .. " has no limit, so none of it may move",
-        "give it one, or set allow_unlisted_assets")
-    end
-    if limits and limits[asset] and not amount then
-      return reject(row, rule, "the operation does not say how much " .. asset .. " it moves")
-    end
+    if message then return reject(row, rule, message, hint) end
   end
-  local max = self.max_amount and self.max_amount[asset]
+  local max, amount = self.max_amount and self.max_amount[asset], params[row.moves.amount]
   if max and decimal(amount):compare(max) > 0 then
     return reject(row, "max_amount", format("%s %s is more than %s in one call", amount, asset, tostring(max)))
   end
@@ -74,7 +42,7 @@ end
 
 local function check_amounts(self, row, params)
   if not self.max_amount and not self.spending_limit then return nil end
-  for _, asset in ipairs(assets_of(row, params)) do
+  for _, asset in ipairs(spending.assets_of(row, params)) do
     local rejection = check_asset(self, row, params, asset)
     if rejection then return rejection end
   end
@@ -118,31 +86,17 @@ function Guard:before(client, row, params)
   for _, gate in pairs(self.gates) do gate:before(client, row, params) end
 end
 
---- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending
---- limits. Returns what was charged, as text; or ends the transaction with the rejection.
+--- Checks the rule that lives in the journal and is no limit, within the transaction that records the intent. Ends the
+--- transaction with a rejection.
 ---@param equal_call fun(): { id: string }|nil  returns an equal call without a known end
-function Guard:admit(tx, intent, row, equal_call)
-  if not self.spending_limit and not self.no_duplicates then return "" end
+function Guard:admit(tx, row, equal_call)
+  if not self.no_duplicates or row.effect ~= "transfer" then return end
   spending.lock(tx)
-  local equal = self.no_duplicates and row.effect == "transfer" and equal_call()
+  local equal = equal_call()
   if equal then
     tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. equal.id .. ")",
       "reconcile it first"))
   end
-  local charged = {}
-  for _, asset in ipairs(assets_of(row, intent.params)) do
-    local limit = self.spending_limit and self.spending_limit[asset]
-    if limit then
-      local amount = amount_of(row, intent.params)
-      local charge, spent = spending.charge(tx, intent, asset, amount, limit)
-      if not charge then
-        tx:reject(reject(row, "spending_limit", format(
-          "%s %s would exceed %s in this period, of which %s are spent", amount, asset, tostring(limit.amount), spent)))
-      end
-      charged[#charged + 1] = charge
-    end
-  end
-  return table.concat(charged, "\n")
 end
 
 -- Returns what keeps rules from being remembered, or nil.
@@ -154,17 +108,12 @@ local function memory_error(client_options)
   end
 end
 
--- Adds a set of rules: all sets hold. Returns nil, or a message and what to do.
+-- Adds a set of rules: all sets hold.
 local function add_set(self, rules)
   self.sets[#self.sets + 1] = rules
   self.no_duplicates = self.no_duplicates or rules.no_duplicates
   for asset, limit in pairs(rules.spending_limit or {}) do
-    self.spending_limit = self.spending_limit or {}
-    local other = self.spending_limit[asset] or limit
-    if other.period_ms ~= limit.period_ms then
-      return "spending_limit of " .. asset .. " is counted over two periods", "give one in each set of rules"
-    end
-    self.spending_limit[asset] = other.amount:compare(limit.amount) < 0 and other or limit
+    spending.restrict(self.limits, { asset = asset, period_ms = limit.period_ms, amount = limit.amount })
   end
 end
 
@@ -177,12 +126,9 @@ end
 function M.new(options, client_options, base_url, host)
   local list, message, hint = options_.read(options)
   if not list then return nil, message, hint end
-  local self = setmetatable({ sets = {}, gates = {} }, Guard)
-  for _, rules in ipairs(list) do
-    message, hint = add_set(self, rules)
-    if message then return nil, "guard rail " .. message, hint end
-  end
-  if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
+  local self = setmetatable({ sets = {}, gates = {}, limits = {} }, Guard)
+  for _, rules in ipairs(list) do add_set(self, rules) end
+  if next(self.limits) or self.no_duplicates then message, hint = memory_error(client_options) end
   if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
   self.gates, message, hint = gates.open(client_options, base_url, host)
   if message then return nil, message, hint end

@@ -179,8 +179,7 @@ end
 ---@param intent purser.Intent  gets the id of the row that it is sent in, and its attempt
 ---@param key { name: string, content: string, unnamed: string }|nil  what the caller's key is, and what it stands for;
 --- and the account of a client with this API key and no name
----@param payment { id: string, attempt: integer, attempts: integer, first_sent_at: integer|nil, worker: string }|nil
---- one that a worker has taken; it is told of its attempt
+---@param payment table|nil  one that a worker has taken, as a queue reads it; it is told of its attempt
 ---@return boolean|nil ok, any problem, purser.Call|nil known
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
@@ -192,15 +191,18 @@ function M.begin(self, intent, row, guard, key, payment)
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
     if earlier and earlier.disowned == "yes" then
       if M.counts(earlier) then gates.count(tx, earlier, -1) end
-      if earlier.charges ~= "" then spending.give_back(tx, earlier.charges) end
+      spending.release(tx, earlier)
     end
     local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",
       key = payment and payment.key or key and key.name or "",
       call = payment and payment.id or known and known.id or "" })
-    columns.charges = guard and guard:admit(tx, intent, row, function()
-      return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), payment and payment.id
-        or known and known.id or intent.id)[1]
-    end) or ""
+    local charged = payment or known or { id = intent.id, content = key and key.content or "" }
+    if guard then
+      guard:admit(tx, row, function()
+        return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), charged.id)[1]
+      end)
+    end
+    spending.admit(tx, intent, row, charged, guard and guard.limits or {})
     if payment then begin_payment(tx, intent, payment, columns) else take(tx, intent, row, key, known, columns) end
     return {}
   end)
@@ -287,12 +289,10 @@ function M.write_end(tx, known, ending)
   -- what a person's word ended stays counted, whatever the next attempt ends with
   local spent, spends, counted = M.counts(known), M.counts(set), counted_row(tx, known, ending)
   if spent ~= spends then gates.count(tx, counted, spends and 1 or -1) end
-  if spends and not spent and known.sent_at == "" then
-    set.charges = spending.charge_found(tx, facts.call_of(known), counted.sent_at)
-  end
   if not spends then
-    if known.charges ~= "" then spending.give_back(tx, known.charges) end
-    set.charges = ""
+    spending.release(tx, known)
+  elseif not spent then
+    spending.charge_found(tx, known, core.decode(known.params), tonumber(counted.sent_at))
   end
   if known.ended_at ~= "" then keep_end(tx, known.id) end
   M.update(tx, set, "id = ?", known.id)

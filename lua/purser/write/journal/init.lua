@@ -33,11 +33,12 @@ Journal.__index = Journal
 local M = {}
 
 -- Calls, reconciling and queues ask a journal by these, behind its public methods; memory.lua has the same.
-local asked = { call_of = facts.call_of_intent, identify = accounts.identify, is_joined = accounts.is_joined }
+local asked = { call_of = facts.call_of_intent, identify = accounts.identify }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
   asked[name] = calls[name] or facts[name]
 end
+function asked:is_joined(name, account) return accounts.is_joined(self.db, name, account) end
 setmetatable(Journal, { __index = asked })
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
@@ -58,6 +59,14 @@ function Journal:settle(id, word) return words.settle(self, id, word) end
 ---@param by string       who says so
 ---@return true|nil ok, purser.Error|nil err
 function Journal:join(name, account, by) return words.join(self, name, account, by) end
+
+--- Keeps a person's word that an account has another spending limit of an asset, or none. A client that brings a lower
+--- one lowers it again. Returns true; or nil and an error.
+---@param account string
+---@param limit { asset: string, amount: string|purser.decimal|nil, period_ms: integer|nil, by: string }  no amount: the
+--- limit ends; the period where the asset has limits of several
+---@return true|nil ok, purser.Error|nil err
+function Journal:limit(account, limit) return words.limit(self, account, limit) end
 
 ----------------------------------------------------------------------------------------------------- what users call
 

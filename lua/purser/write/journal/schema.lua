@@ -6,9 +6,11 @@
 local core = require "purser.core"
 local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
+local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
+local spending = lazy "purser.write.guard.spending"
 
-local M = { version = 6 }
+local M = { version = 7 }
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
@@ -23,7 +25,6 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   state TEXT NOT NULL,                  -- planned, open, unknown, done, rejected, not_sent, not_done, undecided
   attempt TEXT NOT NULL DEFAULT '0',    -- how often it was sent in all
   first_sent_at TEXT NOT NULL DEFAULT '', sent_at TEXT NOT NULL DEFAULT '', recv_window TEXT NOT NULL DEFAULT '0',
-  charges TEXT NOT NULL DEFAULT '',     -- to spending limits
   plan TEXT NOT NULL DEFAULT '', approved_by TEXT NOT NULL DEFAULT '', -- of an approval: the digest, and persons
   policy TEXT NOT NULL DEFAULT '',      -- the version that let it through
   destination TEXT NOT NULL DEFAULT '', -- a digest of whom it pays, under a policy
@@ -85,8 +86,16 @@ local function create(tx)
   tx:rows(calls)
   tx:rows(attempts)
   for _, sql in ipairs(indexes) do tx:rows(sql) end
-  -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
-  tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
+  -- the limits that clients brought (no person), and persons' words on them (no amount: none); none is changed
+  tx:rows [[CREATE TABLE purser_limits (account TEXT NOT NULL, asset TEXT NOT NULL, period_ms TEXT NOT NULL,
+    amount TEXT NOT NULL, person TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (account, at))]]
+  -- what calls of one content are charged to limits, and the sums of periods by their number
+  tx:rows [[CREATE TABLE purser_charges (call TEXT NOT NULL, content TEXT NOT NULL, account TEXT NOT NULL,
+    asset TEXT NOT NULL, amount TEXT NOT NULL, at TEXT NOT NULL)]]
+  tx:rows "CREATE INDEX purser_charges_call ON purser_charges (call)"
+  tx:rows "CREATE INDEX purser_charges_time ON purser_charges (account, asset, at)"
+  tx:rows [[CREATE TABLE purser_spending (account TEXT NOT NULL, asset TEXT NOT NULL, period_ms TEXT NOT NULL,
+    number TEXT NOT NULL, amount TEXT NOT NULL, PRIMARY KEY (account, asset, period_ms))]]
   tx:rows(generations)
   -- a person's words about attempts of calls; none is changed or taken away
   tx:rows [[CREATE TABLE purser_words (id TEXT PRIMARY KEY, call TEXT NOT NULL, attempt TEXT NOT NULL,
@@ -173,26 +182,16 @@ local delete_attempts = [[DELETE FROM purser_attempts WHERE call = $1
   AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE id = $2)]]
 local empty_call = "UPDATE purser_calls SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
 
--- Returns whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's
--- length, its number, and the amount.
-local function counts_in_spending(charges, before)
-  for line in charges:gmatch "[^\n]+" do
-    local length, number = line:match " (%d+) (%d+) %S+$"
-    if not length or (tonumber(number) + 1) * tonumber(length) > tonumber(before) then return true end
-  end
-  return false
-end
-
 -- One step. Returns how many calls it deleted or emptied, and how many payments it emptied; and where the next step
 -- begins, nil where this was the last.
 local function prune_calls(tx, before, from)
-  local page = tx:rows(([[SELECT sent_at, id, key, charges, queue, stage, added_at FROM purser_calls WHERE sent_at < $1
+  local page = tx:rows(([[SELECT sent_at, id, key, queue, stage, added_at FROM purser_calls WHERE sent_at < $1
     AND (sent_at, id) > ($2, $3) ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
   local counts = { calls = 0, payments = 0 }
   for _, row in ipairs(page) do
     local is_payment = row.queue ~= ""
     local may_go = not is_payment or row.stage == "done" and row.added_at < before
-    if may_go and not counts_in_spending(row.charges, before) then
+    if may_go then
       local sql = not is_payment and row.key == "" and delete_call or empty_call
       local word = is_payment and "payments" or "calls"
       counts[word] = counts[word] + select(2, tx:rows(sql, row.id))
@@ -228,6 +227,7 @@ function M.prune(db, options)
   return db:transaction(function(tx)
     prune_generations(tx, before)
     gates.prune(tx, before)
+    spending.prune(tx, before)
     return sums
   end)
 end

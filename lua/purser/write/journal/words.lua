@@ -2,13 +2,17 @@
 -- Words of persons: about calls, and about accounts that are one. A word ends an attempt that nothing proves; it is
 -- kept, and proves nothing.
 
+local accounts = require "purser.write.journal.accounts"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
+local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
+local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
 local schema = require "purser.write.journal.schema"
+local spending = lazy "purser.write.guard.spending"
 
 local time_text = intents.time_text
 
@@ -102,8 +106,8 @@ function M.joined(tx, account)
 end
 
 local function unjoined(tx, name, account)
-  local joined = tx:rows("SELECT account FROM purser_joins WHERE name = $1", account)[1]
-  if joined and joined.account ~= account then return ('"%s" is joined with "%s"'):format(account, joined.account) end
+  local joined = accounts.joined_with(tx, account)
+  if joined then return ('"%s" is joined with "%s"'):format(account, joined) end
   local need = tx:rows("SELECT gate FROM purser_needs WHERE account = $1", name)[1]
   if need and need.gate ~= gates.JOINED then return ('"%s" needs the gate "%s"'):format(name, need.gate) end
   if name:find "^%x+$" == nil and not tx:rows([[SELECT account FROM purser_accounts WHERE account = $1 UNION
@@ -123,13 +127,19 @@ end
 
 -- Gives an account all that another has, which no client may bring the gates of from then on.
 local function unite(tx, name, account)
+  spending.unite(tx, name, account)
+  local is_limited = next((spending.limits(tx, account))) ~= nil
   for _, row in ipairs(tx:rows("SELECT * FROM purser_calls WHERE account = $1", name)) do
     local of_account = setmetatable({ account = account, state = "planned" }, { __index = row }) -- new to its gates
-    if calls.counts(row) then gates.count(tx, of_account, 1) end
+    if calls.counts(row) then
+      gates.count(tx, of_account, 1)
+      if is_limited and row.sent_at ~= "" then
+        spending.charge_found(tx, of_account, core.decode(row.params), tonumber(row.sent_at))
+      end
+    end
   end
   tx:rows("UPDATE purser_calls SET account = $1 WHERE account = $2", account, name)
   tx:rows("UPDATE purser_accounts SET account = $1 WHERE account = $2 OR identity = $2", account, name)
-  tx:rows "DELETE FROM purser_spending" -- is added up again
   tx:rows("INSERT INTO purser_needs (account, gate) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, gates.JOINED)
 end
 
@@ -137,19 +147,41 @@ end
 function M.join(self, name, account, by)
   local given = { name = name, account = account, by = by }
   local wrong, option, hint = option_schema.check(given, join_rules, "journal:join")
-  if not wrong and not (name and account and by and (name ~= account or name:find "^%x+$")) then
+  if not wrong and not (name and account and by and name ~= account) then
     wrong, option = "journal:join needs two names and who says so", "account"
   end
   if wrong then return nil, errors.option(wrong, option, hint) end
   local ok, problem = self.db:transaction(function(tx)
-    local why = name ~= account and unjoined(tx, name, account)
+    local why = unjoined(tx, name, account)
     if why then tx:reject(errors.argument(nil, ('"%s" is not joined with "%s": %s'):format(name, account, why))) end
-    if name ~= account then unite(tx, name, account) end
+    unite(tx, name, account)
     tx:rows("INSERT INTO purser_joins (name, account, person, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", name,
       account, by, time_text(tx:now()))
     return true
   end)
   return answer(ok, problem)
+end
+
+local limit_rules = { asset = option_schema.NAME, amount = "any", period_ms = { 1000, option_schema.EXACT },
+  by = option_schema.NAME }
+
+--- Does what journal:limit says.
+function M.limit(self, account, limit)
+  local wrong, option, hint = option_schema.check(limit, limit_rules, "journal:limit")
+  local amount = not wrong and limit.amount ~= nil and type(limit.amount) ~= "number" and decimal(limit.amount) or nil
+  if not wrong and (limit.amount ~= nil and not (amount and amount:sign() >= 0)) then
+    wrong, option, hint = "journal:limit has an amount that is none", "amount", "give a decimal as a string"
+  elseif not wrong and not (type(account) == "string" and limit.asset and limit.by) then
+    wrong, option = "journal:limit needs an account, an asset and who says so", "by"
+  end
+  if wrong then return nil, errors.option(wrong, option, hint) end
+  return answer(self.db:transaction(function(tx)
+    local joined = accounts.joined_with(tx, account)
+    local why = joined and ('"%s" is joined with "%s"'):format(account, joined)
+      or spending.set(tx, account, { asset = limit.asset, amount = amount, period_ms = limit.period_ms }, limit.by)
+    if why then tx:reject(errors.argument(nil, why)) end
+    return true
+  end))
 end
 
 return M
