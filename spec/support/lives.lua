@@ -204,7 +204,8 @@ local function pay(of, key)
   local row = row_of(key, not world.is_honest and random(12) == 1 and 1 or 0) -- or another amount than was signed
   local value, err = guarded(function() return of.client:call(row.operation, row.params) end)
   if err and err.code == "died" then of.client, of.has_written, of.is_old = nil, nil, nil end
-  if err and err.code == "guard.spending_limit" then count("exceeds " .. (of.limit and "a limit" or "another's limit")) end
+  local is_over = err and err.code == "guard.spending_limit"
+  if is_over then count("exceeds " .. (of.limit and "a limit" or "another's limit")) end
   if value and of.label == of.real then world.known[of.api_key] = true end
   note("pay %s by %s/%s/%s: %s", key, of.real, of.label, of.host, value and "done" or err.details
     and err.details.code or err.code or err.message)
@@ -372,8 +373,8 @@ end
 local function live(seed)
   random = seeded(seed)
   local sim = purser.sim.new { seed = seed, repeated_ids = "execute", start_time = setting.NOW }
-  world = { sim = sim, inner = sim:transport(), events = {}, limits = {}, plans = {}, policed = {}, known = {}, keys = {},
-    secrets = {}, real_of = {}, processes = {} }
+  world = { sim = sim, inner = sim:transport(), events = {}, limits = {}, plans = {}, policed = {}, known = {},
+    keys = {}, secrets = {}, real_of = {}, processes = {} }
   for i, real in ipairs { "first", "second" } do
     local account = assert(sim:account { name = real, role = "main", balances = { USDT = "1000" } })
     local permissions = sim.keys:of(account.uid)[1].permissions

@@ -6,6 +6,7 @@
 
 local answers = require "purser.write.answers"
 local match = require "purser.write.match"
+local networks = require "purser.client.operations.network"
 local operations = require "purser.client.operations"
 local reading = require "purser.write.reading"
 
@@ -48,18 +49,29 @@ local function may_be_name(requested, shown)
   return a:find(b, 1, true) ~= nil or b:find(a, 1, true) ~= nil
 end
 
--- Returns the records that show the name of the call, and those whose name may be it: names are left out, hidden in
--- part or cut; or nil and an error.
+-- Returns whether a record shows the requested name; nil where the name may be: networks have several names.
+local function is_named(record, name, requested)
+  if record[name] == requested then return true end
+  if name ~= "network" and not may_be_name(requested, record[name]) then return false end
+  for _, member in ipairs(name == "network" and { "network", "netWork" } or {}) do
+    if not is_blank(record[member]) then
+      local is_same = networks.same(requested, tostring(record[member]))
+      if is_same ~= nil then return is_same end
+    end
+  end
+end
+
+-- Returns the records that show the name of the call, and those whose name may be it; or nil and an error.
 local function named(question, how, first, last)
   local shown, err = reading.of(question, how, first, last)
   if not shown then return nil, err end
   question:unite(shown)
-  local name, similar = question.reconcile.client_id, {}
-  local requested = question.intent.params[name]
+  local name, found, similar = question.reconcile.client_id, {}, {}
   for _, record in ipairs(question.union.records) do
-    if record[name] ~= requested and may_be_name(requested, record[name]) then similar[#similar + 1] = record end
+    local is_own = is_named(record, name, question.intent.params[name])
+    if is_own then found[#found + 1] = record elseif is_own == nil then similar[#similar + 1] = record end
   end
-  return reading.with_id(question.union, name, requested), similar
+  return found, similar
 end
 
 local SHIFTED_MS = 14 * 3600000 -- by how much

@@ -184,6 +184,7 @@ end
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
+    tx:lock(accounts.LOCK, true)
     local known = key and not payment and find_known(tx, intent, row, key) or nil
     if known and not intents.SPENT_NOTHING[known.state] then return { known = facts.call_of(known) } end
     -- a repeat takes over what its own content was counted for

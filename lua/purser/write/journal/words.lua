@@ -152,6 +152,7 @@ function M.join(self, name, account, by)
   end
   if wrong then return nil, errors.option(wrong, option, hint) end
   local ok, problem = self.db:transaction(function(tx)
+    tx:lock(accounts.LOCK)
     local why = unjoined(tx, name, account)
     if why then tx:reject(errors.argument(nil, ('"%s" is not joined with "%s": %s'):format(name, account, why))) end
     unite(tx, name, account)
