@@ -391,6 +391,15 @@ function M.service_of(client, readings)
     account = client:account(), signer = M.unnamed(client) }, Service)
 end
 
+--- Does what client:reconcile says.
+---@param unreconciled purser.Error|purser.Intent
+---@param options purser.ReconcileOptions|nil
+---@param window purser.reconcile.Window|nil
+---@return purser.Reconciliation|nil answer, purser.Error|nil err
+function M.reconcile(client, unreconciled, options, window)
+  return reconcile_calls.reconcile(M.service_of(client, window and window.readings), unreconciled, options, window)
+end
+
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return M.run(self.client, row, params) end

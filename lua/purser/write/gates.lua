@@ -1,28 +1,99 @@
 -- SPDX-License-Identifier: MIT
--- Gates: what a room on top has to say before a call is sent. The module registers each gate by its name; the journal
--- asks the gates that an account needs, and those that the client brings, in the transaction that records the call.
+-- Accounts of a journal, and their gates. A name leads to an account, and never joins two: restrictions follow the API
+-- key. A gate is what a room on top has to say before a call is sent. The module registers each gate by its name; the
+-- journal asks the gates of an account in the transaction that records the call.
 --
 -- A gate answers yes with the columns of the call's row, or no with an error. Whatever else happens (a raised error, a
 -- table that cannot be read, a signature that cannot be checked) ends the transaction: nothing is sent or remembered.
 -- An account needs a gate for ever, from the first client on that brought the gate.
 
-local accounts = require "purser.write.journal.accounts"
 local lazy = require "purser.client.util.lazy"
 local registered = require "purser.write.registered"
 local errors = lazy "purser.client.call.errors"
 local digest = lazy "purser.client.util.digest"
 local intents = lazy "purser.write.intent"
 local names_of = lazy "purser.client.util.names_of"
+local spending = lazy "purser.write.guard.spending"
 
 local M = {}
 
 local format = string.format
+
+M.LOCK = 7078806 -- a join waits for the calls that begin, and they wait for the join
 
 --- The need of an account that was joined with another: no client brings that gate, so that none goes on under the old
 --- name.
 M.JOINED = "joined"
 
 local LOCK = 7078811 -- held while the tables of gates are made
+
+--------------------------------------------------------------------------------------------------------- accounts
+
+--- Returns whether the name of an account is that of an API key, for want of one that a person gave.
+function M.is_unnamed(tx, account, key)
+  return account == key.unnamed or tx:rows([[SELECT account FROM purser_accounts WHERE identity = $1
+    AND account = identity]], account)[1] ~= nil
+end
+
+--- Returns the account that a name was joined with; nil where it was with none.
+---@return string|nil account
+function M.joined_with(tx, name)
+  local row = tx:rows("SELECT account FROM purser_joins WHERE name = $1", name)[1]
+  return row and row.account
+end
+
+--- Returns the names that were joined with an account, and with those.
+---@return string[] names
+function M.joined(tx, account)
+  local names, at = { account }, 0
+  while at < #names do
+    at = at + 1
+    for _, row in ipairs(tx:rows("SELECT name FROM purser_joins WHERE account = $1 AND name <> $1", names[at])) do
+      names[#names + 1] = row.name
+    end
+  end
+  table.remove(names, 1)
+  return names
+end
+
+--- Makes sure that an API key signs for one account alone, and writes the limits that a client brings, in a transaction
+--- of its own: a call that is rejected later does not take that back. A new key under a known name is one more of that
+--- account's. Returns true; or nil and an error or a message, and then nothing may be sent.
+---@param identity string  a digest of the API key
+---@param limits table<string, purser.StandingLimit>|nil
+function M.identify(self, account, identity, limits)
+  self.identified = self.identified or setmetatable({}, { __mode = "k" }) -- by key, and by the table of limits
+  local known = self.identified
+  if known[identity] == account and (not limits or known[limits] == account) then return true end
+  local ok, problem = self.db:transaction(function(tx)
+    local joined = M.joined_with(tx, account)
+    if joined then
+      tx:reject(intents.other_account(joined, account, identity, "nothing was sent: this name is that"))
+    end
+    tx:rows("INSERT INTO purser_accounts (identity, account, added_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+      identity, account, intents.time_text(tx:now()))
+    local owner = tx:rows("SELECT account FROM purser_accounts WHERE identity = $1", identity)[1]
+    if owner.account ~= account then
+      tx:reject(intents.other_account(owner.account, account, identity, "nothing was sent: this API key is that"))
+    end
+    if limits then spending.keep(tx, account, limits) end
+    return true
+  end)
+  if ok then self.identified[identity] = account end
+  if ok and limits then self.identified[limits] = account end
+  return ok, problem
+end
+
+--- Returns whether a person said that a name, or the digest of an API key, is of an account; or nil and a message.
+---@param db table  or a transaction of it
+---@return boolean|nil is_joined, string|nil message
+function M.is_joined(db, name, account)
+  local rows, message = db:rows("SELECT person FROM purser_joins WHERE name = $1 AND account = $2", name, account)
+  if not rows then return nil, message end
+  return rows[1] ~= nil
+end
+
+------------------------------------------------------------------------------------------------------------ gates
 
 ---@class purser.Gate
 ---@field tables string[]  statements that make the gate's own tables where they are missing
@@ -87,7 +158,7 @@ end
 -- key may be of that account all the same, and only a person can tell.
 local function check_apart(tx, account, intent)
   local gated = tx:rows("SELECT account FROM purser_needs WHERE gate <> $1 ORDER BY account LIMIT 1", M.JOINED)[1]
-  if gated and not accounts.is_joined(tx, intent.signer or "", account) then
+  if gated and not M.is_joined(tx, intent.signer or "", account) then
     tx:reject(intents.not_apart(gated.account, account, intent.signer))
   end
 end

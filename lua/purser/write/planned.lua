@@ -9,6 +9,7 @@ local call = require "purser.write.call"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
+local gates = require "purser.write.gates"
 local hooks = require "purser.client.call.hooks"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
@@ -103,7 +104,7 @@ M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{
 
 --- Returns the names that persons joined with an account: what a room keeps under them is that account's.
 ---@type fun(tx: table, account: string): string[]
-M.joined_names = words.joined
+M.joined_names = gates.joined
 
 --- Returns what names a record; nil where nothing does.
 ---@type fun(record: table): string|nil

@@ -12,7 +12,6 @@
 -- a while to be seen. Only when both have passed, and none of two whole readings of a history shows a record that may
 -- be the call's, was nothing done.
 
-local claims = require "purser.write.claims"
 local errors = require "purser.client.call.errors"
 local find = require "purser.write.find"
 local intents = require "purser.write.intent"
@@ -84,7 +83,7 @@ function M.question(service, row, intent, options, window)
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
     window = window or {}, whole = 0, newer_than = 0,
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
-    claims = claims.new(service, row, intent),
+    claims = match.claims(service, row, intent),
   }, Question)
   local delay_ms = options.visibility_delay_ms or service.visibility_delay_ms
   question.visible_ms = reading.visible_ms(intent.recv_window or service.recv_window, delay_ms)

@@ -2,7 +2,6 @@
 -- The rows of a journal in a database: how a row is taken, and how it ends. facts.lua asks them, and memory.lua has the
 -- same of a client that has no journal.
 
-local accounts = require "purser.write.journal.accounts"
 local facts = require "purser.write.journal.facts"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
@@ -124,8 +123,8 @@ local function check_others(tx, new, row, key)
       if is_shown_alike(other) then
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
-    elseif is_shown_alike(other) and (accounts.is_unnamed(tx, new.account, key)
-      or accounts.is_unnamed(tx, other.account, key)) then
+    elseif is_shown_alike(other) and (gates.is_unnamed(tx, new.account, key)
+      or gates.is_unnamed(tx, other.account, key)) then
       tx:reject(intents.other_account(other.account, new.account, key.unnamed,
         ('nothing was sent: the key "%s" is that of a call'):format(key.name)))
     end
@@ -184,7 +183,7 @@ end
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
-    tx:lock(accounts.LOCK, true)
+    tx:lock(gates.LOCK, true)
     local known = key and not payment and find_known(tx, intent, row, key) or nil
     if known and not intents.SPENT_NOTHING[known.state] then return { known = facts.call_of(known) } end
     -- a repeat takes over what its own content was counted for

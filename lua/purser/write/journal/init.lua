@@ -8,13 +8,13 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
-local accounts = require "purser.write.journal.accounts"
 local calls = require "purser.write.journal.calls"
 local facts = require "purser.write.journal.facts"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
 local errors = require "purser.client.call.errors"
+local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
 local postgresql = require "purser.client.util.database.postgresql"
@@ -33,12 +33,12 @@ Journal.__index = Journal
 local M = {}
 
 -- Calls, reconciling and queues ask a journal by these, behind its public methods; memory.lua has the same.
-local asked = { call_of = facts.call_of_intent, identify = accounts.identify }
+local asked = { call_of = facts.call_of_intent, identify = gates.identify }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
   asked[name] = calls[name] or facts[name]
 end
-function asked:is_joined(name, account) return accounts.is_joined(self.db, name, account) end
+function asked:is_joined(name, account) return gates.is_joined(self.db, name, account) end
 setmetatable(Journal, { __index = asked })
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:

@@ -2,7 +2,6 @@
 -- Words of persons: about calls, and about accounts that are one. A word ends an attempt that nothing proves; it is
 -- kept, and proves nothing.
 
-local accounts = require "purser.write.journal.accounts"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -91,22 +90,8 @@ function M.settle(self, id, word)
   return answer(ok, problem)
 end
 
---- Returns the names that were joined with an account, and with those.
----@return string[] names
-function M.joined(tx, account)
-  local names, at = { account }, 0
-  while at < #names do
-    at = at + 1
-    for _, row in ipairs(tx:rows("SELECT name FROM purser_joins WHERE account = $1 AND name <> $1", names[at])) do
-      names[#names + 1] = row.name
-    end
-  end
-  table.remove(names, 1)
-  return names
-end
-
 local function unjoined(tx, name, account)
-  local joined = accounts.joined_with(tx, account)
+  local joined = gates.joined_with(tx, account)
   if joined then return ('"%s" is joined with "%s"'):format(account, joined) end
   local need = tx:rows("SELECT gate FROM purser_needs WHERE account = $1", name)[1]
   if need and need.gate ~= gates.JOINED then return ('"%s" needs the gate "%s"'):format(name, need.gate) end
@@ -152,7 +137,7 @@ function M.join(self, name, account, by)
   end
   if wrong then return nil, errors.option(wrong, option, hint) end
   local ok, problem = self.db:transaction(function(tx)
-    tx:lock(accounts.LOCK)
+    tx:lock(gates.LOCK)
     local why = unjoined(tx, name, account)
     if why then tx:reject(errors.argument(nil, ('"%s" is not joined with "%s": %s'):format(name, account, why))) end
     unite(tx, name, account)
@@ -177,7 +162,7 @@ function M.limit(self, account, limit)
   end
   if wrong then return nil, errors.option(wrong, option, hint) end
   return answer(self.db:transaction(function(tx)
-    local joined = accounts.joined_with(tx, account)
+    local joined = gates.joined_with(tx, account)
     local why = joined and ('"%s" is joined with "%s"'):format(account, joined)
       or spending.set(tx, account, { asset = limit.asset, amount = amount, period_ms = limit.period_ms }, limit.by)
     if why then tx:reject(errors.argument(nil, why)) end
