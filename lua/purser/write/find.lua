@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The ways to find out what became of a call, by the strategies of rows: by its id, or else by its content; of calls
--- that move nothing by what they leave behind, a name that is taken, a key, a state; and of conversions, whose records
--- have no id. Each way asks once and returns an answer; nil when another question might show more; or nil and an error.
--- `question.late` is true once a record that exists must be seen.
+-- The ways to find out what became of a call, by the strategies of rows: by its id or content; a name, a key or a
+-- state; a conversion. Each way asks once, and returns an answer; nil when another question might show more; or nil and
+-- an error. `question.late` is true once a record that exists must be seen.
 
 local answers = require "purser.write.answers"
 local match = require "purser.write.match"
@@ -28,7 +27,7 @@ local function by_id_first(once)
   end
 end
 
--- Returns what is said where records may be the call's, and none certainly is.
+-- Returns the answer of records that may be the call's.
 local function nothing_but(question, candidates, why)
   return question.late and candidates[1] and undecided(candidates, why) or nil
 end
@@ -39,8 +38,7 @@ M.client_id = M.match
 
 ---------------------------------------------------------------------------------------------------------------- a name
 
--- Returns whether a name that is shown may be the requested one: left out, hidden in part, cut, or with other signs
--- between its letters and digits.
+-- Returns whether a shown name may be the requested one: absent, masked, cut, or with other signs in between.
 local function may_be_name(requested, shown)
   if is_blank(shown) or tostring(shown):find("*", 1, true) or answers.is_loosely(tostring(shown), requested) then
     return true
@@ -118,8 +116,8 @@ end
 
 ------------------------------------------------------------------------------------------------------------ missing
 
--- Returns an answer where the list was asked for by the name of a sub-account that nothing shows to be spelled so: then
--- it shows nothing. Waits, to ask for another spelling; or returns nil and an error.
+-- Judges a list that was asked for by the name of a sub-account of unproved spelling: that list proves nothing. Returns
+-- an answer; nil, perhaps to ask with another spelling; or nil and an error.
 local function judge_spelling(question)
   local reconcile, again = question.reconcile, false
   local asked = reading.question(reconcile, question.intent.params, question.spelled)
@@ -142,8 +140,8 @@ local function judge_spelling(question)
   question.waits = again
 end
 
---- Returns what it means that a late, whole reading shows nothing: `not_done`, unless it was asked for in a way that
---- hides the record, and then it is asked again; or nil and an error.
+--- Returns the answer of a late, whole reading without the record: `not_done`, unless the question hid the record; or
+--- nil and an error.
 function M.missing(question)
   local shown = question.shown
   if shown and shown.incomplete then return question:doubt {} end
@@ -156,14 +154,14 @@ end
 
 --------------------------------------------------------------------------------------------------------------- a state
 
--- Each returns an answer by the state that the call requested, of the record that shows it, or of none.
+-- Each returns an answer by the requested state and the record, or none.
 local states = {}
 
 function states.present(_, record)
   return record and { outcome = "done", record = record } or nil
 end
 
--- A record that is missing early may be too new to be listed; only later is it gone.
+-- A record that is missing early may be too new to be listed.
 function states.absent(question, record)
   if not question.late then return nil end
   if record then return { outcome = "not_done", record = record } end
@@ -218,8 +216,7 @@ M["repeat"] = function(question)
   return nil, err
 end
 
--- Nothing identifies it. A record that carries the same remark shows that it was done; nothing ever shows that it was
--- not.
+-- A record with the call's remark shows `done`; nothing ever shows `not_done`.
 function M.nothing(question)
   local answer, err = M.match(question)
   if answer and answer.outcome == "done" and not question.intent.params.remark then

@@ -21,8 +21,7 @@ local format = string.format
 
 M.LOCK = 7078806 -- a join waits for the calls that begin, and they wait for the join
 
---- The need of an account that was joined with another: no client brings that gate, so that none goes on under the old
---- name.
+--- The need of an account that was joined with another: no client brings that gate.
 M.JOINED = "joined"
 
 local LOCK = 7078811 -- held while the tables of gates are made
@@ -57,8 +56,7 @@ function M.joined(tx, account)
 end
 
 --- Makes sure that an API key signs for one account alone, and writes the limits that a client brings, in a transaction
---- of its own: a call that is rejected later does not take that back. A new key under a known name is one more of that
---- account's. Returns true; or nil and an error or a message, and then nothing may be sent.
+--- that outlives a rejection. Returns true; or nil and an error or a message, and then nothing may be sent.
 ---@param identity string  a digest of the API key
 ---@param limits table<string, purser.StandingLimit>|nil
 function M.identify(self, account, identity, limits)
@@ -154,8 +152,8 @@ local function needed(tx, account)
   return names
 end
 
--- Ends the transaction where a key signs for an account without a need in a journal where another account has one: the
--- key may be of that account all the same, and only a person can tell.
+-- Ends the transaction where a key signs for an account without a need, another account has one, and no person told the
+-- two apart.
 local function check_apart(tx, account, intent)
   local gated = tx:rows("SELECT account FROM purser_needs WHERE gate <> $1 ORDER BY account LIMIT 1", M.JOINED)[1]
   if gated and not M.is_joined(tx, intent.signer or "", account) then

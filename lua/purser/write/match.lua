@@ -11,8 +11,8 @@ local M = {}
 
 ---------------------------------------------------------------------------------------------------------- whose it is
 
--- A record belongs to the call whose answer named it, or whose id it shows; a call that was found by its content has
--- taken its record. The rest are unclaimed.
+-- A record belongs to the call whose answer named it, or whose id it shows; a call found by content has taken its
+-- record.
 
 ---@class purser.evidence.Claims
 local Claims = {}
@@ -25,7 +25,7 @@ function M.claims(service, row, intent)
     account = intent.account, operations = intents.shown_in(intents.history_of(row)) }, Claims)
 end
 
-local function failed(message) return nil, intents.journal_error("unknown", message) end
+local function unread(message) return nil, intents.journal_error("unknown", message) end
 
 --- Returns whether a call is the one that is asked about.
 function Claims:is_own(call)
@@ -44,7 +44,7 @@ local function owners_of(self, column, records, id_of)
   end
   if not asked[1] then return {} end
   local owners, message = self.journal:owners(column, self.account, asked, self.operations)
-  if not owners then return failed(message) end
+  if not owners then return unread(message) end
   return owners
 end
 
@@ -53,8 +53,8 @@ local function record_id(record)
   return id and tostring(id) or nil
 end
 
---- Returns whose records these are: record -> call, the one that is asked about among them; or nil and an error. A
---- record that was taken by its content is the call's all the same whose id it shows.
+--- Returns the owners of records, record -> call; or nil and an error. The id that a record shows is stronger than its
+--- content.
 ---@param records table[]
 ---@return table<table, purser.Call>|nil owners, purser.Error|nil err
 function Claims:owners(records)
@@ -81,7 +81,7 @@ end
 ---@param later integer  by how much a record's time may lie after the time until which its call was accepted
 function Claims:open_calls(first, last, later)
   local calls, message = self.journal:open_calls(self.account, self.operations, first - later, last)
-  if not calls then return failed(message) end
+  if not calls then return unread(message) end
   local others = {}
   for _, call in ipairs(calls) do
     local made_until = call.sent_at + (call.recv_window or 0) + later
@@ -90,11 +90,10 @@ function Claims:open_calls(first, last, later)
   return others
 end
 
---- Returns the calls of this operation that were made, were sent between two times, and whose records the same question
---- shows; or nil and an error.
+--- Returns the calls of this operation that were made, and whose records the question shows; or nil and an error.
 function Claims:made_calls(first, last)
   local calls, message = self.journal:made_calls(self.account, { [self.row.full_name] = true }, first, last)
-  if not calls then return failed(message) end
+  if not calls then return unread(message) end
   local found = {}
   for _, call in ipairs(calls) do
     local is_shown = call.sent_at >= first and not self:is_own(call)
@@ -109,7 +108,7 @@ end
 --- Returns whether a person said that an API key, by its digest, is of the account; or nil and an error.
 function Claims:is_joined(signer)
   local is_joined, message = self.journal:is_joined(signer, self.account)
-  if is_joined == nil then return failed(message) end
+  if is_joined == nil then return unread(message) end
   return is_joined
 end
 
@@ -160,8 +159,7 @@ local function wait(question, why, candidates, ends)
   question.waits, question.newer_than, question.wait_ends = true, question.shown.began, ends
 end
 
--- Returns "failed" where the service kept a record as failed, "open" where its state is no end, and nil otherwise. A
--- withdrawal was accepted, whatever its state.
+-- Returns "failed", or "open" for a state that is no end; nil otherwise. A withdrawal was accepted in any state.
 local function state_of(question, record)
   local failed = question.reconcile.failed_status
   if failed == nil or record.status == "SUCCESS" or answers.is_blank(record.status) then return nil end
@@ -178,8 +176,7 @@ local function found(question, record)
   return wait(question, "failing", { record }, question.deadline + PATIENCE_MS)
 end
 
--- Returns the attempts of a call that may have made a record, the latest first: those in whose windows the record lies;
--- all where it lies in none.
+-- Returns the attempts of a call in whose windows a record lies, the latest first; all where it lies in none.
 local function attempts_of(question, call, record)
   local at, all, within = record[question.reconcile.time_member], { call }, {}
   for i, attempt in ipairs(call.earlier or {}) do all[i + 1] = attempt end
@@ -202,8 +199,8 @@ local function subject_of(question, call, record)
     one.sent_at + (one.recv_window or question.service.recv_window) + question.later)
 end
 
--- Returns what the records of the readings show of the service: `seen`, `owners`, whose they are, `free`, those of
--- nobody, and `of`, those of a call by its id; or nil and an error. Kept with what many calls are looked for in.
+-- Returns what records show of the service: `seen`; `owners`, by record; `free`, the unclaimed; `of`, by call; or nil
+-- and an error. Kept with a shared reading.
 local function learn(question)
   local union, name = question.union, question.row.full_name
   if union.learned[name] then return union.learned[name] end
@@ -256,8 +253,8 @@ end
 
 local FRESH_MS = 3600000 -- calls that were answered so long before must be shown, and until a record must be seen
 
--- Returns whether a call that was made is not shown, so that others may be missing as well; or nil and an error. A list
--- that is no history loses what is deleted.
+-- Returns whether a call that was made is missing, so that others may be; or nil and an error. A list that is no
+-- history loses what is deleted.
 local function is_stale(question)
   if question.window.is_planned or not reading.is_history(question.reconcile) then return false end
   local first = math.max(question.intent.sent_at - FRESH_MS, question.shown.first + question.before)
@@ -293,9 +290,8 @@ local function candidates_of(question, subject, learned)
   return left, fit
 end
 
--- Returns until when an open call may be found to own one of the records, nil where none could; and whether one that is
--- undecided could. Once a rival's own record must be visible nothing more is shown of the rival: two calls that one
--- crash left open would wait for each other.
+-- Returns until when open calls may own one of the records, nil for none, and whether an undecided one may. A rival's
+-- wait ends once its own record must be visible: two lost calls would wait for each other.
 local function rivals_of(question, open, seen, records, test)
   local ends, is_blocked = nil, false
   for _, call in ipairs(open) do
@@ -330,8 +326,8 @@ local function judge_one(question, record, open, seen)
   return found(question, record)
 end
 
--- Returns whether nothing shows that the API key which reads the histories is of the account whose key signed the call:
--- no record is of another call's attempt that the same key signed, and no person said so; or nil and an error.
+-- Returns whether nothing shows that the reading API key is of the account: no record of a call that the signing key
+-- made, and no person's word; or nil and an error.
 local function is_stranger(question, owners)
   local signer, reader = question.intent.signer, question.service.signer
   if not signer or signer == reader then return false end
@@ -347,12 +343,12 @@ local function is_stranger(question, owners)
   return not is_joined
 end
 
--- Returns what all readings say of the call: an answer; nil where there is something to wait for, or nothing was done;
--- or nil and an error.
+-- Returns the answer of all readings; nil while there is something to wait for, or nothing was done; or nil and an
+-- error.
 local function judge(question)
   local subject = subject_of(question, question.intent)
-  local learned, unread = learn(question)
-  if not learned then return nil, unread end
+  local learned, cause = learn(question)
+  if not learned then return nil, cause end
   local seen = learned.seen
   local own, contradicts = own_record(question, subject, seen)
   if own and contradicts then return undecided({ own }, "id reused") end

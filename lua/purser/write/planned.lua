@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Planned calls: write calls that stand in the journal before they are sent, as payments of a queue do. A room on top
---- plans, takes, sends and ends such calls by these names alone; `client:reconcile` finds out what became of one.
----
---- A planned call is a row of `purser_calls` (write/journal/schema.lua). Its stage, due time and lease belong to the
---- room that planned it; what is known of its latest attempt is the journal's.
+--- Planned calls: write calls that stand in the journal before they are sent, as payments of a queue. A room on top
+--- plans, takes, sends and ends planned calls by these names alone, and owns the stage, due time and lease of their
+--- rows.
 
 local call = require "purser.write.call"
 local calls = require "purser.write.journal.calls"
@@ -79,8 +77,7 @@ function M.insert(tx, columns)
   return calls.insert(tx, columns)
 end
 
---- Returns a call without a known end that does the same, an undecided one first, as its row; nil where there is none.
---- Until the end of the transaction it stays as it is.
+--- Returns the row of an equal call without a known end, an undecided one first, locked; nil for none.
 ---@param tx table
 ---@param account string
 ---@param operation string
@@ -110,8 +107,7 @@ M.joined_names = gates.joined
 ---@type fun(record: table): string|nil
 M.record_id = intents.id_of
 
---- Returns the error of what failed in a transaction: an error that it was rejected with as it is. A message may say
---- itself what to do, behind a semicolon.
+--- Returns the error of a failed transaction. A message may have its cure behind a semicolon.
 ---@param problem any
 ---@return purser.Error
 function M.error(problem)
@@ -151,8 +147,8 @@ function M.unnamed(client) return call.unnamed(private.state_of(client)) end
 ---@type fun(other: string, account: string, unnamed: string, what: string): purser.Error
 M.other_account = intents.other_account
 
---- Sends a planned call that its owner has taken: `planned:after(outcome, message, err)` returns what becomes of it,
---- which is written with how it ended. Returns as an operation does.
+--- Sends a planned call, and writes its end with that of `planned:after(outcome, message, err)`. Returns as an
+--- operation does.
 ---@param client purser.Client
 ---@param planned { operation: string, params: table, id: string, attempt: integer, attempts: integer, worker: string }
 ---@param info table  gets the call's `intent`, and `journal_error` where its end could not be written
@@ -168,8 +164,7 @@ end
 ---@return boolean
 function M.was_too_late(err) return err ~= nil and err.code == service_clock.OUTSIDE_WINDOW end
 
---- Returns for how long at most the client's requests are taken, and how long after a request was stamped its record
---- must be visible (ms).
+--- Returns the client's recv_window, and how long after its stamp a request's record must be visible (ms).
 ---@param client purser.Client
 ---@return integer recv_window, integer visible_ms
 function M.times(client)
@@ -185,8 +180,7 @@ function M.wait_text(client)
   return ms and ms >= 1000 and hooks.room_text(ms) or nil
 end
 
---- Returns readings of histories that several questions share, of one time (epoch ms) or each of its own: `readings` of
---- client:reconcile's window.
+--- Returns readings of histories that several questions share, of one time (epoch ms) or each of its own.
 ---@type fun(as_of: integer|nil): table
 M.readings = reading.share
 

@@ -1,12 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Guard rails: what a client must not do, whatever its caller asks. See docs/write/guard-rails.md.
+--- Guard rails: limits that no caller of a client exceeds; see docs/write/guard-rails.md.
 --
--- The files in reading order: options (reads purser.new's `guard`), this one (amounts, and the sets of rules),
--- destinations (whom a call may pay), spending (what was spent, in the journal). client/build makes the guard;
--- write/call asks it before anything is sent, and write/journal within the transaction that records the call.
---
--- A row says what it moves (`moves`): which of its own parameters are the asset and the amount, and what kind of
--- destination it has. Nothing but these parameters decides: `extra_params` never does.
+-- options.lua reads purser.new's `guard`, this file checks sets of rules, spending.lua keeps spending limits in the
+-- journal. client/build makes the guard; write/call asks before a sending, and the journal while it records the call.
+-- Only the parameters that a row's `moves` names decide.
 
 local decimal = require "purser.decimal"
 local gates = require "purser.write.gates"
@@ -53,8 +50,7 @@ end
 
 -- Where one rule of destinations is given, a destination without a rule of its own is rejected.
 
--- Returns whether an entry of `addresses` allows a withdrawal. It does not bind what it does not name, but for the
--- memo and the contract: these change who is paid.
+-- Returns whether an entry of `addresses` allows a withdrawal. Memo and contract change who is paid: both always bind.
 local function matches(entry, moves, params)
   local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
   return entry.address == params[moves.address]
@@ -116,7 +112,7 @@ end
 
 ------------------------------------------------------------------------------------------------ what clients call
 
--- Looks at what travels, and not at the caller's `extra_params`: a table may answer differently each time it is read.
+-- Looks at the values that travel, and not at the caller's `extra_params`, which may change when read.
 local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
@@ -152,8 +148,7 @@ function Guard:before(client, row, params)
   for _, gate in pairs(self.gates) do gate:before(client, row, params) end
 end
 
---- Checks the rule that lives in the journal and is no limit, within the transaction that records the intent. Ends the
---- transaction with a rejection.
+--- Ends the transaction that records a call where an equal call has no known end, and the guard forbids that.
 ---@param equal_call fun(): { id: string }|nil  returns an equal call without a known end
 function Guard:admit(tx, row, equal_call)
   if not self.no_duplicates or row.effect ~= "transfer" then return end

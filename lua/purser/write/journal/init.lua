@@ -32,7 +32,7 @@ Journal.__index = Journal
 ---@class purser.modules.journal
 local M = {}
 
--- Calls, reconciling and queues ask a journal by these, behind its public methods; memory.lua has the same.
+-- Calls, reconciling and queues ask a journal by these names, as in memory.lua.
 local asked = { call_of = facts.call_of_intent, identify = gates.identify }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
@@ -260,7 +260,7 @@ function Journal:recover(client, options)
   for name, value in pairs(options or {}) do
     if name ~= "wait" then at_once[name] = value end
   end
-  -- what can be decided at once is: the other calls would wait for its end
+  -- the first round decides without waiting: other calls would wait for its end
   for _, given in ipairs { at_once, options or {} } do
     for i, row in ipairs(rows) do
       local before = reconciled[i]
@@ -351,8 +351,8 @@ local function error_of(options)
   return options.postgresql and postgresql.message(options.postgresql)
 end
 
--- A file whose middle or end is missing is a journal all the same: SQLite's word for it is the only sign. No hint leads
--- to a new journal, which would know of no call that was made.
+-- A cut file is a journal all the same, and SQLite's word its only sign. No hint leads to a new journal, which knows no
+-- call.
 local function hint_of(message)
   if message:find("connection", 1, true) then return nil end -- the database was not even seen
   if message:find("disk is full", 1, true) or message:find("disk I/O", 1, true) then
@@ -368,7 +368,7 @@ local function name_of(options)
   return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
 end
 
--- Connects to the database of a journal. Returns it; false where `is_look` makes no file that is missing; or nil and an
+-- Connects to a journal's database. Returns the database; false for a missing file where `is_look`; or nil and an
 -- error.
 local function connect(options, is_look)
   local wrong, advice, option = error_of(options)

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The journal's tables, and what is deleted from them. Every column is text: LuaDBI reads 64-bit integers as 32-bit
--- ones. Times are 13 digits of epoch milliseconds, so that their order as text is their order; amounts are decimals as
--- they travel.
+-- The journal's tables, and their pruning. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are
+-- 13 digits of epoch milliseconds, ordered as texts; amounts are decimals.
 
 local core = require "purser.core"
 local gates = require "purser.write.gates"
@@ -12,10 +11,9 @@ local spending = lazy "purser.write.guard.spending"
 
 local M = { version = 7 }
 
--- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
--- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
--- be looked for, may wait since a person put it back, or have failed. `attempt` numbers the sendings for good, so that
--- a late end is known for that of an earlier one; `tries` begins anew when a person puts a payment back.
+-- A planned payment, a call under way and a finished call are rows of one table; a queue is the rows with its name.
+-- `state` is the latest attempt's, `stage` a payment's place in its queue. `attempt` numbers sendings for good; `tries`
+-- begins anew when a person puts a payment back.
 local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   account TEXT NOT NULL, operation TEXT NOT NULL,
   history TEXT NOT NULL,                -- the list that shows the record it makes; '' where it makes none
@@ -45,25 +43,22 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   host TEXT NOT NULL DEFAULT '',        -- of the service that the latest attempt was sent to
   signer TEXT NOT NULL DEFAULT '')]]    -- a digest of the API key that signed it
 
--- The row of a call says what is known of its latest attempt. Once another attempt, or another end, takes that place,
--- a row here keeps it: who signed, when the service took the request, which plan let it through, and how it ended, by
--- which proof. Rows are added, never changed, and gone with their call. (A call that is sent once adds none.)
+-- A call's row has its latest attempt and end. Each that another one replaced has a row here, added once and gone with
+-- its call.
 local attempts = [[CREATE TABLE purser_attempts (call TEXT NOT NULL, number TEXT NOT NULL, host TEXT NOT NULL,
   signer TEXT NOT NULL, sent_at TEXT NOT NULL, recv_window TEXT NOT NULL, plan TEXT NOT NULL, approved_by TEXT NOT NULL,
   state TEXT NOT NULL, answered TEXT NOT NULL, record_id TEXT NOT NULL, message TEXT NOT NULL,
   ended_at TEXT NOT NULL)]]
 
--- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
--- `name` is a process's token after the word "process".
+-- The numbers of each process's commits: a journal with fewer than a process remembers lacks commits.
 local generations = [[CREATE TABLE purser_generations (name TEXT PRIMARY KEY, generation TEXT NOT NULL,
   changed_at TEXT NOT NULL)]]
 
--- Calls without a known end are few, and are looked for all the time: their index holds nothing else, so that no
--- statistics of the rest make a database read them all. A query must have this condition word by word.
+-- The index of calls without a known end holds nothing else: no statistics make a database read all rows. Queries have
+-- this condition word by word.
 M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 
--- A key has one row, a payment has one row, and a record has one owner: whoever comes second finds the first, in
--- whatever process.
+-- A key, a payment and a record have one row each, in whatever process.
 local indexes = {
   "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (key, operation, account) WHERE key <> ''",
   "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, payment, queue) WHERE queue <> ''",
@@ -148,8 +143,8 @@ local function check(tx)
   return true
 end
 
---- Makes the tables in an empty database; a journal is only read. Returns true; or nil and a message, which is a text,
---- or a table with `text` and `hint`.
+--- Makes the tables in an empty database, and checks a journal's. Returns true; or nil and a message: a text, or a
+--- table with `text` and `hint`.
 function M.prepare(db)
   local is_there, message = db:transaction(check, true)
   if is_there ~= false then return is_there, message end
@@ -161,10 +156,8 @@ end
 
 ---------------------------------------------------------------------------------------------------------------- pruning
 
--- Rows that are decided and old are deleted, a thousand in a step, so that others are not kept waiting. A pruned record
--- no longer says that it belongs to a call, so what an equal call without a known end might still be reconciled by
--- stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay, and of a call
--- with a key of the caller's its key, content and result: a key is used once, however old it is.
+-- Deletes rows that are decided and old, a thousand in a step. Those stay that may reconcile an equal open call, and
+-- payments that are not done. Of used keys the key, content and result stay: a key is used once for ever.
 
 local DAY = 86400000
 local REACH_DAYS = 184 -- six months: the service shows transfers for as long, and reconciling looks for them
@@ -182,8 +175,7 @@ local delete_attempts = [[DELETE FROM purser_attempts WHERE call = $1
   AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE id = $2)]]
 local empty_call = "UPDATE purser_calls SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
 
--- One step. Returns how many calls it deleted or emptied, and how many payments it emptied; and where the next step
--- begins, nil where this was the last.
+-- One step. Returns how many calls it deleted or emptied, and how many payments; and where the next step begins.
 local function prune_calls(tx, before, from)
   local page = tx:rows(([[SELECT sent_at, id, key, queue, stage, added_at FROM purser_calls WHERE sent_at < $1
     AND (sent_at, id) > ($2, $3) ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
