@@ -8,7 +8,7 @@
 local budgets = {
   { "top", 1060, 7, 400 },
   { "client", 10195, 79, 415 },
-  { "write", 5475, 24, 501 },
+  { "write", 5375, 21, 486 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2815, 13, 366 },
   { "desk/books", 2620, 14, 324 },

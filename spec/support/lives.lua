@@ -2,18 +2,22 @@
 -- Random lives of payments at the real rooms: two accounts with three API keys, at two hosts of one service; processes
 -- with right and wrong labels, with and without the policy and the limit; plans signed early, late, by too few and
 -- withdrawn; answers that get lost, requests that never arrive, processes that die; one statement, file, signature or
--- random token that fails; persons who settle wrongly, and words taken back. True at each request that pays:
+-- random token that fails; persons who settle wrongly, and words taken back; copies of the journal that are put back,
+-- after which persons keep from the scripts what the histories show since the copy, and the journal does not
+-- (docs/write/journal.md). True at each request that pays:
 --
 --   - under a policy it is a row of a plan that two persons signed and nobody withdrew
 --   - a payment is made again only by a person's word, and under a policy by a plan that names the newest word
 --   - once a client brought a limit, no client of its account passes the limit, whatever it brings, until a person's
 --     word sets another; but by a payment that a word lets be made again
+--   - a process that knew the journal before a copy was put back sends nothing
 --   - at the end an honest operator gets each payment paid, by three commands for each name that its account had
 --
 --   local lives = require "lives"
 --   lives.run(300)   PURSER_LIVES=N runs others, PURSER_SEED=N begins elsewhere
 
 local accounts = require "purser.testing.sim.accounts"
+local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
 local failures = require "single_failures"
 local own_journal = require "own_journal"
@@ -197,6 +201,7 @@ local function guarded(fn)
 end
 
 local function pay(of, key)
+  if world.lost[of.real .. key] then return nil, { code = "paid since the copy" } end
   of.client = of.client or client_of(of)
   if not of.client then return nil, { code = "no client" } end
   world.payer = of
@@ -293,7 +298,74 @@ local function set_limit()
   for _, one in ipairs(world.processes) do one.is_old = one.has_written end
 end
 
+------------------------------------------------------------------------------------------------------------ a copy
+
+local function flat(map)
+  local copy = {}
+  for name, value in pairs(map) do copy[name] = value end
+  return copy
+end
+
+local function keep_copy()
+  os.remove(setting.path .. ".copy")
+  assert(setting.journal.db:rows(("VACUUM INTO '%s.copy'"):format(setting.path)))
+  world.copy = { events = #world.events, policed = flat(world.policed), limits = flat(world.limits),
+    known = flat(world.known), plans = {} }
+  for i, made in ipairs(world.plans) do world.copy.plans[i] = { made.added, made.withdrawn } end
+end
+
+-- Makes the journal hold what its copy holds, by another program.
+local function write_back()
+  local other = assert(database.open { sqlite = setting.path })
+  assert(other:rows(("ATTACH '%s.copy' AS copy"):format(setting.path)))
+  local in_copy = {}
+  for _, row in ipairs(assert(other:rows "SELECT name FROM copy.sqlite_master WHERE type = 'table'")) do
+    in_copy[row.name] = true
+  end
+  for _, row in ipairs(assert(other:rows "SELECT name FROM main.sqlite_master WHERE type = 'table'")) do
+    assert(other:rows("DELETE FROM main." .. row.name))
+    if in_copy[row.name] then assert(other:rows(("INSERT INTO main.%s SELECT * FROM copy.%s"):format(row.name,
+      row.name))) end
+  end
+  other:close()
+end
+
+local function check_old_process()
+  local of = process_of(pick { "first", "second" })
+  if not of.client then return end
+  local before = M.counts.requests
+  local _, err = pay(of, pick(KEYS_OF[of.real]))
+  if M.counts.requests ~= before then violation("a process that knew the journal before a copy paid") end
+  if err and tostring(err.message):find("the journal is older than it was", 1, true) then count "older journals" end
+end
+
+local function put_back()
+  local copy = world.copy
+  if not copy or copy.events == #world.events then return end
+  write_back()
+  note "a copy is put back"
+  check_old_process()
+  setting.journal:close()
+  setting.journal = assert(purser.journal.open { sqlite = setting.path })
+  own_journal.journal = setting.journal
+  for i = #world.events, copy.events + 1, -1 do
+    local event = world.events[i]
+    if event.kind == "word" then table.remove(world.events, i) else
+      world.lost[event.real .. event.key], event.limit = true, nil
+    end
+  end
+  world.policed, world.limits, world.known = flat(copy.policed), flat(copy.limits), flat(copy.known)
+  for i, made in ipairs(world.plans) do
+    local was = copy.plans[i] or {}
+    made.added, made.withdrawn = was[1], was[2]
+  end
+  for _, one in ipairs(world.processes) do one.client, one.has_written, one.is_old = nil, nil, nil end
+  count "copies put back"
+end
+
 local steps = {
+  keep_copy,
+  put_back,
   set_limit,
   pay_any,
   pay_any,
@@ -335,7 +407,7 @@ local function finish(of, key)
   for _ = 1, 8 do
     setting.now = world.sim:now()
     local value, err = pay(of, key)
-    if value then return commands, names end
+    if value or world.lost[of.real .. key] then return commands, names end
     commands = commands + 1
     local refused = err.code == "no client" and world.refused or err.code == "journal.other_account" and err.message
     local joined = refused and refused:match 'of account "([^"]+)"'
@@ -373,8 +445,8 @@ end
 local function live(seed)
   random = seeded(seed)
   local sim = purser.sim.new { seed = seed, repeated_ids = "execute", start_time = setting.NOW }
-  world = { sim = sim, inner = sim:transport(), events = {}, limits = {}, plans = {}, policed = {}, known = {},
-    keys = {}, secrets = {}, real_of = {}, processes = {} }
+  world = { sim = sim, inner = sim:transport(), events = {}, limits = {}, lost = {}, plans = {}, policed = {},
+    known = {}, keys = {}, secrets = {}, real_of = {}, processes = {} }
   for i, real in ipairs { "first", "second" } do
     local account = assert(sim:account { name = real, role = "main", balances = { USDT = "1000" } })
     local permissions = sim.keys:of(account.uid)[1].permissions
@@ -417,6 +489,7 @@ function M.run(n, first)
   for seed = first, first + n - 1 do
     setting.begin { rules = { { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } } } }
     local ok, raised = pcall(live, seed)
+    os.remove(setting.path .. ".copy")
     setting.finish()
     problem = not ok and ("PURSER_SEED=%d: %s"):format(seed, tostring(raised)) or nil
     if problem then break end

@@ -261,7 +261,7 @@ end
 local function read_shared(self, question, row, asked, first, last, how)
   local needs_first, needs_last = widened(question, how, first, last)
   local key = key_of(row, asked, how)
-  local reading = self.by_question[key] or self.store and self.store.load(key) or { incomplete_times = 0 }
+  local reading = self.by_question[key] or self.store and self.store.load(key) or {}
   local lock = self.as_of and self or reading
   self.by_question[key] = reading
   while lock.waiters do

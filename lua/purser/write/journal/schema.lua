@@ -1,12 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- The journal's tables, and their pruning. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are
--- 13 digits of epoch milliseconds, ordered as texts; amounts are decimals.
+-- The journal's database: its tables, opening and pruning. Every column is text: LuaDBI reads 64-bit integers as 32-bit
+-- ones. Times are 13 digits of epoch milliseconds, ordered as texts; amounts are decimals.
 
 local core = require "purser.core"
+local database = require "purser.client.util.database"
+local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
+local postgresql = require "purser.client.util.database.postgresql"
 local spending = lazy "purser.write.guard.spending"
 
 local M = { version = 7 }
@@ -118,13 +121,6 @@ local known_tables = {
 
 local LOCK = 7078801
 
---- Tells whether the database has the tables. Returns nil and a message where it cannot be asked.
-function M.is_prepared(db)
-  local rows, message = db:rows(known_tables[db.name])
-  if not rows then return nil, message end
-  return rows[1] ~= nil
-end
-
 -- Returns whether the tables are there. Ends the transaction where they are not a journal of this version.
 local function check(tx)
   if #tx:rows(known_tables[tx.db.name]) == 0 then
@@ -152,6 +148,78 @@ function M.prepare(db)
     tx:lock(LOCK)
     return check(tx) or create(tx) -- another process may have made them meanwhile
   end)
+end
+
+---------------------------------------------------------------------------------------------------------------- opening
+
+local options_ = {
+  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, sleep = "function",
+}
+
+local function error_of(options)
+  local message, name, hint = option_schema.check(options, options_, "journal option")
+  if not message and options.postgresql then
+    message, name, hint = option_schema.check(options.postgresql, postgresql.rules, "postgresql option")
+  end
+  if message then return message, hint, name end
+  if (options.sqlite == nil) == (options.postgresql == nil) then
+    return "journal.open has no database, or two", "give sqlite = path or postgresql = {...}"
+  end
+  return options.postgresql and postgresql.message(options.postgresql)
+end
+
+-- A cut file is a journal all the same, and SQLite's word its only sign. No hint leads to a new journal, which knows no
+-- call.
+local function hint_of(message)
+  if message:find("connection", 1, true) then return nil end -- the database was not even seen
+  if message:find("disk is full", 1, true) or message:find("disk I/O", 1, true) then
+    return "make room on the disk of this journal, and run this again"
+  end
+  if message:find("malformed", 1, true) then
+    return "restore it from a copy (docs/write/journal.md); what was open is in the service's histories"
+  end
+  return intents.lock_hint(message) or "give the database of the journal"
+end
+
+local function name_of(options)
+  return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
+end
+
+-- Connects to a journal's database. Returns the database; false for a missing file where `is_look`; or nil and an
+-- error.
+local function connect(options, is_look)
+  local wrong, advice, option = error_of(options)
+  if wrong then return nil, errors.config(wrong, advice, option) end
+  if is_look and options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
+  local db, message, hint = database.open(options)
+  if db then return db end
+  local what, cure = message:match "^(.*); (.-)$"
+  return nil, errors.config(name_of(options) .. " cannot be opened: " .. (what or message),
+    hint or cure or hint_of(message))
+end
+
+--- Does what purser.journal.exists says.
+function M.exists(options)
+  local db, err = connect(options, true)
+  if not db then return db, err end
+  local rows, message = db:rows(known_tables[db.name])
+  db:close()
+  if not rows then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
+  return rows[1] ~= nil
+end
+
+--- Returns the database of a journal, whose tables are made where there are none; or nil and an error.
+function M.open(options)
+  local db, err = connect(options)
+  if not db then return nil, err end
+  local ok, message = M.prepare(db)
+  if not ok then
+    db:close()
+    return nil, errors.config(name_of(options) .. " cannot be used: " .. (message.text or message),
+      message.hint or hint_of(message.text or message))
+  end
+  db:count_commits()
+  return db
 end
 
 ---------------------------------------------------------------------------------------------------------------- pruning
