@@ -28,20 +28,20 @@ local LOCK = 7078811 -- held while the tables of gates are made
 
 --------------------------------------------------------------------------------------------------------- accounts
 
---- Returns whether the name of an account is that of an API key, for want of one that a person gave.
+--- Returns whether an account's name is a digest of its API key: no person gave a name.
 function M.is_unnamed(tx, account, key)
   return account == key.unnamed or tx:rows([[SELECT account FROM purser_accounts WHERE identity = $1
     AND account = identity]], account)[1] ~= nil
 end
 
---- Returns the account that a name was joined with; nil where it was with none.
+--- Returns the account that a name was joined with; nil for none.
 ---@return string|nil account
 function M.joined_with(tx, name)
   local row = tx:rows("SELECT account FROM purser_joins WHERE name = $1", name)[1]
   return row and row.account
 end
 
---- Returns the names that were joined with an account, and with those.
+--- Returns the names that were joined with an account, directly or by others.
 ---@return string[] names
 function M.joined(tx, account)
   local names, at = { account }, 0
@@ -82,7 +82,7 @@ function M.identify(self, account, identity, limits)
   return ok, problem
 end
 
---- Returns whether a person said that a name, or the digest of an API key, is of an account; or nil and a message.
+--- Returns whether a person joined a name, or the digest of an API key, with an account; or nil and a message.
 ---@param db table  or a transaction of it
 ---@return boolean|nil is_joined, string|nil message
 function M.is_joined(db, name, account)
@@ -102,7 +102,7 @@ end
 ---@field count fun(tx: table, row: table<string, string>, sign: integer)  counts a recorded call again, or no longer
 ---@field prune fun(tx: table, before: string)
 
--- Makes the tables of a gate, and writes that an account needs the gate. Nothing that fails later takes that back.
+-- Makes a gate's tables, and writes the account's need. No later failure takes the need back.
 local function need(options, name, gate, opened)
   local journal, account, ok, message = options.journal, options.account, true, nil
   if options.api_key then ok, message = journal:identify(account, digest.account_of(options.api_key)) end
@@ -119,7 +119,7 @@ local function need(options, name, gate, opened)
   return "the " .. registered[name].option .. " cannot be used with this journal: " .. tostring(message)
 end
 
---- Makes the gates that a client brings, by name. Returns nil, a message and what to do where one cannot be.
+--- Makes a client's gates, by name; or returns nil, a message and the cure.
 ---@param options table  those of purser.new
 ---@param host string|nil  of the service
 ---@return table<string, table>|nil gates, string|nil message, string|nil hint
@@ -161,7 +161,7 @@ local function check_apart(tx, account, intent)
   end
 end
 
---- Asks the gates of an account about a call, before the call's row is written. Ends the transaction where one says no.
+--- Asks an account's gates about a call before its row is written. A gate's no ends the transaction.
 ---@param brought table<string, table>  by the client
 ---@param facts { queue: string, key: string }
 ---@return table<string, string> columns
@@ -184,13 +184,12 @@ function M.admit(tx, brought, intent, row, facts)
   return columns
 end
 
---- Counts a recorded call again (1), because it was executed after all; or no longer (-1).
+--- Counts a call that was executed after all (1), or no longer (-1).
 ---@param row table<string, string>  of purser_calls
 function M.count(tx, row, sign)
   for _, gate in pairs(needed(tx, row.account)) do gate.count(tx, row, sign) end
 end
 
---- Prunes what the gates keep.
 function M.prune(tx, before)
   for _, row in ipairs(tx:rows "SELECT DISTINCT gate FROM purser_needs") do
     local known = registered[row.gate]

@@ -27,7 +27,7 @@ end
 
 local function unread(message) return nil, intents.journal_error("unknown", message) end
 
---- Returns whether a call is the one that is asked about.
+--- Returns whether a call is the question's.
 function Claims:is_own(call)
   local name = self.row.reconcile.generated_id and self.row.reconcile.client_id
   local id = name and self.intent.params[name]
@@ -35,7 +35,7 @@ function Claims:is_own(call)
   return call.id ~= nil and call.id == self.intent.id
 end
 
--- Returns the calls that have the ids which `id_of` returns for records, by id; or nil and an error.
+-- Returns the calls with the ids of records, by id; or nil and an error.
 local function owners_of(self, column, records, id_of)
   local asked, seen = {}, {}
   for _, record in ipairs(records) do
@@ -77,7 +77,7 @@ function Claims:owners(records)
   return owners
 end
 
---- Returns other calls without a known end that can have made a record between two times; or nil and an error.
+--- Returns other open calls that can have made a record between two times; or nil and an error.
 ---@param later integer  by how much a record's time may lie after the time until which its call was accepted
 function Claims:open_calls(first, last, later)
   local calls, message = self.journal:open_calls(self.account, self.operations, first - later, last)
@@ -105,14 +105,14 @@ function Claims:made_calls(first, last)
   return found
 end
 
---- Returns whether a person said that an API key, by its digest, is of the account; or nil and an error.
+--- Returns whether a person joined an API key with the account; or nil and an error.
 function Claims:is_joined(signer)
   local is_joined, message = self.journal:is_joined(signer, self.account)
   if is_joined == nil then return unread(message) end
   return is_joined
 end
 
---- Returns whether calls have been forgotten that can have made a record at `first` or since.
+--- Returns whether a forgotten call can have made a record since `first`.
 function Claims:has_forgotten(first, later)
   local forgotten_to = self.journal.forgotten
   return forgotten_to ~= nil and forgotten_to + intents.MAX_WINDOW_MS + later >= first
@@ -142,7 +142,7 @@ M.reasons = {
   vanished = "the service showed a record that agrees with it, and shows it no more",
 }
 
---- Returns an answer that a person has to look at.
+--- Returns the answer `undecided`.
 ---@param why string  of M.reasons; what its text has places for comes after
 function M.undecided(candidates, why, ...)
   return { outcome = "undecided", candidates = candidates, reason = why .. ": " .. M.reasons[why]:format(...) }
@@ -152,7 +152,7 @@ local undecided = M.undecided
 
 local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 
--- Waits until then; after that it is undecided. A payment that is planned waits in its queue.
+-- Waits until a time, then answers `undecided`. A planned payment waits in its queue.
 local function wait(question, why, candidates, ends)
   if question.service:now() >= ends then return undecided(candidates, why) end
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
@@ -166,7 +166,7 @@ local function state_of(question, record)
   return record.status == failed and "failed" or "open"
 end
 
--- Returns what a record says that was found.
+-- Returns the answer of a record.
 local function found(question, record)
   local state = state_of(question, record)
   if not state then return { outcome = "done", record = record } end
@@ -187,7 +187,7 @@ local function attempts_of(question, call, record)
   return within[1] and within or all
 end
 
--- Returns a call as records compare with it; of one that owns a record, as of the attempt that made it.
+-- Returns the subject of a call; of an owner that of the attempt which made the record.
 local function subject_of(question, call, record)
   if call == question.intent then
     if question.window.is_planned then return verdict.subject(call) end
@@ -226,7 +226,7 @@ end
 
 ----------------------------------------------------------------------------------------------------------- by its id
 
--- Returns whether a record that failed may be of an attempt that is not the latest.
+-- Returns whether a failed record may be of an earlier attempt.
 local function may_be_another_attempts(question, record)
   local intent, at = question.intent, record[question.reconcile.time_member]
   local is_early = type(at) == "number" and at < intent.sent_at - question.before
@@ -236,7 +236,7 @@ local function may_be_another_attempts(question, record)
   return attempts[1] ~= intent or attempts[2] ~= nil
 end
 
--- Returns the record that shows the call's own id, the best of several; and whether that is another payment's.
+-- Returns the best record with the call's own id, and whether it is another payment's.
 local function own_record(question, subject, seen)
   local best, contradicts, rank = nil, false, 0
   for _, record in ipairs(subject.id and reading.with_id(question.union, subject.id_name, subject.id) or {}) do
@@ -269,7 +269,7 @@ local function is_stale(question)
   return false
 end
 
--- Returns the unclaimed records that may be the call's, and those of them that agree with it; or nil and an error.
+-- Returns the unclaimed records that may be the call's, and those that agree; or nil and an error.
 local function candidates_of(question, subject, learned)
   local may, left, fit = {}, {}, {}
   for _, list in ipairs { learned.free, learned.of[question.intent.id] } do
@@ -307,7 +307,7 @@ local function rivals_of(question, open, seen, records, test)
   return ends, is_blocked
 end
 
--- Returns whether the last reading shows a record: an answer may have been another request's.
+-- Returns whether the last reading shows a record: answers may be mixed up.
 local function is_shown(question, record)
   for _, one in ipairs(question.shown.records) do
     if one == record then return true end
@@ -315,7 +315,7 @@ local function is_shown(question, record)
   return false
 end
 
--- Returns what the one record says that agrees with the call.
+-- Returns the answer of the one record that agrees.
 local function judge_one(question, record, open, seen)
   if not is_shown(question, record) then
     return wait(question, "vanished", { record }, question.intent.sent_at + PATIENCE_MS)
@@ -375,7 +375,7 @@ local function judge(question)
   return undecided(may, question.window.is_planned and "planned" or may[2] and "many" or "differs")
 end
 
--- Returns the records that agree with the call, whoever owns them.
+-- Returns the records that agree with the call, of any owner.
 local function agreeing(question)
   local subject, list = subject_of(question, question.intent), {}
   for _, record in ipairs(question.union.records) do
@@ -384,7 +384,7 @@ local function agreeing(question)
   return list
 end
 
---- Finds a call by the id that it carries, as soon as a record shows that; or by what two whole readings show late.
+--- Finds a call by its id in any reading, or by content in two late, whole readings.
 function M.find(question, how)
   local shown, err = reading.of(question, how)
   if not shown then return nil, err end

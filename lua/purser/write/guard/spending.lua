@@ -25,7 +25,6 @@ function M.lock(tx) tx:lock(LOCK) end
 ---@field period_ms integer
 ---@field amount purser.decimal
 
---- Returns the rejection of a call by a rule.
 ---@return purser.Error
 function M.reject(row, rule, message, hint)
   local err = errors.argument(nil, format("rejected by the guard rail %s: %s", rule, message), hint)
@@ -33,7 +32,7 @@ function M.reject(row, rule, message, hint)
   return err
 end
 
---- Returns the assets that a call moves, from the row's own parameter. Only the list of a conversion has commas.
+--- Returns the assets that a call's own parameter names. Only a conversion's list has commas.
 function M.assets_of(row, params)
   if not row.moves then return {} end
   local text = upper(params[row.moves.asset])
@@ -43,8 +42,7 @@ function M.assets_of(row, params)
   return list
 end
 
---- Returns why a limit cannot be obeyed for an asset; nil where it can. A service may read "USDT " or "USDT," as USDT,
---- which would have no limit here.
+--- Returns why no limit of an asset can be obeyed; nil where it can. A service may read "USDT " as USDT.
 ---@return string|nil message, string|nil hint
 function M.unreadable(row, params, asset, is_limited)
   if find(asset, "[^\33-\43\45-\126]") then
@@ -57,7 +55,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------ the limits
 
---- Adds a limit, unless a stricter one is there. Returns whether it was added.
+--- Adds a limit, unless a stricter one stands. Returns whether it was added.
 ---@param limits table<string, purser.StandingLimit>  by asset and period
 ---@param limit purser.StandingLimit
 function M.restrict(limits, limit)
@@ -67,8 +65,7 @@ function M.restrict(limits, limit)
   return true
 end
 
---- Returns the limits of an account, by asset and period: the lowest that clients brought since the last word, and the
---- word's.
+--- Returns an account's limits by asset and period: a person's last word, and lower ones that clients brought since.
 ---@return table<string, purser.StandingLimit> limits, string|nil newest  when the newest was written
 function M.limits(tx, account)
   local limits, newest = {}, nil
@@ -83,7 +80,7 @@ function M.limits(tx, account)
   return limits, newest
 end
 
--- Writes a limit, as later than the one before, whatever this machine's clock says. No amount: the limit ends.
+-- Writes a limit as the newest, whatever the machine's clock says. Without an amount the limit ends.
 local function write(tx, account, limit, person, newest)
   local at = time_text(math.max(tx:now(), newest and tonumber(newest) + 1 or 0))
   tx:rows("INSERT INTO purser_limits (account, asset, period_ms, amount, person, at) VALUES ($1, $2, $3, $4, $5, $6)",
@@ -91,7 +88,7 @@ local function write(tx, account, limit, person, newest)
   return at
 end
 
---- Writes the limits that a client brings, as far as they restrict its account.
+--- Writes a client's limits that are stricter than its account's.
 ---@param brought table<string, purser.StandingLimit>
 function M.keep(tx, account, brought)
   if not next(brought) then return end
@@ -102,7 +99,7 @@ function M.keep(tx, account, brought)
   end
 end
 
---- Writes a person's word that an account has another limit of an asset, or none. Returns nil; or why not.
+--- Writes a person's word on a limit. Returns nil; or why not.
 ---@param given { asset: string, amount: purser.decimal|nil, period_ms: integer|nil }  no amount: none
 ---@return string|nil problem
 function M.set(tx, account, given, person)
@@ -125,7 +122,7 @@ end
 
 --------------------------------------------------------------------------------------------------------------- the sums
 
--- Returns what is charged in a period: the sum that is kept, or one that is added up now, and kept.
+-- Returns the sum of a period, which is kept from then on.
 local function spent(tx, account, asset, period_ms, at)
   local number, period = format("%d", floor(at / period_ms)), format("%d", period_ms)
   local kept = tx:rows([[SELECT number, amount FROM purser_spending WHERE account = $1 AND asset = $2
@@ -142,7 +139,7 @@ local function spent(tx, account, asset, period_ms, at)
   return total
 end
 
--- Adds an amount to the sums that are kept of the periods of a time.
+-- Adds an amount to the kept sums of a time.
 local function add(tx, account, asset, at, amount)
   for _, row in ipairs(tx:rows([[SELECT period_ms, number, amount FROM purser_spending WHERE account = $1
     AND asset = $2]], account, asset)) do
@@ -159,7 +156,7 @@ local function charge(tx, call, account, asset, amount, at)
   add(tx, account, asset, at, amount)
 end
 
--- Returns the rejection of a call that a limit of its account does not let through.
+-- Returns the rejection of a call that exceeds a limit.
 local function exceeded(row, intent, limit, own, amount, sum)
   local hint = (not own or own.amount:compare(limit.amount) > 0) and format('the journal holds the account "%s" to '
     .. "%s %s in %d ms; a person's word changes that: `purser journal limit %s %s AMOUNT`", intent.account,
@@ -168,8 +165,7 @@ local function exceeded(row, intent, limit, own, amount, sum)
     limit.asset, tostring(limit.amount), tostring(sum)), hint)
 end
 
---- Charges a call that is about to be sent to the limits of its account, and to those that its client brings; or ends
---- the transaction with a rejection.
+--- Charges a call to the limits of its account and its client; or ends the transaction with a rejection.
 ---@param call { id: string, content: string }  its row: the content of a payment may change
 ---@param brought table<string, purser.StandingLimit>
 function M.admit(tx, intent, row, call, brought)
@@ -195,7 +191,7 @@ function M.admit(tx, intent, row, call, brought)
   end
 end
 
---- Charges a call of which something else than its sending shows that it may have been executed, as of a time.
+--- Charges a call that was executed, as a record or a late answer shows, as of a time.
 ---@param call table<string, string>  its row
 ---@param at integer  epoch ms
 function M.charge_found(tx, call, params, at)
@@ -206,7 +202,7 @@ function M.charge_found(tx, call, params, at)
   charge(tx, call, call.account, upper(params[moves.asset]), amount, at)
 end
 
---- Takes back what a call's present content was charged with.
+--- Takes back the charges of a call's present content.
 ---@param call table<string, string>  its row
 function M.release(tx, call)
   local charges = tx:rows("SELECT account, asset, amount, at" .. OF_CALL, call.id, call.content)
@@ -216,14 +212,14 @@ function M.release(tx, call)
   for _, of in ipairs(charges) do add(tx, of.account, of.asset, of.at, -decimal(of.amount)) end
 end
 
---- Gives an account the charges and the limits of another that is joined with it. The sums are added up again.
+--- Gives an account the charges and limits of a name that is joined with it.
 function M.unite(tx, name, account)
   M.keep(tx, account, (M.limits(tx, name)))
   tx:rows("UPDATE purser_charges SET account = $1 WHERE account = $2", account, name)
   tx:rows("DELETE FROM purser_spending WHERE account = $1 OR account = $2", account, name)
 end
 
---- Deletes the charges before a time, but for those of a period that is not over then.
+--- Deletes the charges before a time, but for those of a period that holds the time.
 ---@param before string  of time_text
 function M.prune(tx, before)
   for _, of in ipairs(tx:rows("SELECT DISTINCT account, asset FROM purser_charges WHERE at < $1", before)) do

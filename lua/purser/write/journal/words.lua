@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Words of persons: about calls, and about accounts that are one. A word ends an attempt that nothing proves; it is
--- kept, and proves nothing.
+-- Words of persons: about calls, joined accounts and limits. A word is kept; it ends an attempt, and proves nothing.
 
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
@@ -27,7 +26,7 @@ local word_rules = { outcome = { "done", "not_done" }, by = option_schema.NAME, 
 
 local function is_proved(row) return row.state == "planned" or intents.SPENT_NOTHING[row.state] end
 
--- Returns why a person's word cannot end the latest attempt of a row; nil where it can.
+-- Returns why no person's word can end a row's latest attempt; nil where it can.
 local function unsettled(row, now)
   if row.state == "planned" and (row.queue == "" or row.stage == "waiting") then return "it was never sent" end
   if row.state == "done" and row.answered ~= "no" then return "its answer or its id says that it was made" end
@@ -45,8 +44,8 @@ end
 
 local NEWEST = "SELECT id, word, at FROM purser_words WHERE call = $1 ORDER BY at DESC LIMIT 1"
 
---- Returns the id of a person's word by which a call may be sent again: the newest one, where that says that the call
---- was not made; nil where none stands. A plan that names the word cannot have been signed before it.
+--- Returns the id of the newest word of a call, if the word is `not_done`; nil otherwise. A plan that names the word
+--- was signed after it.
 ---@param call string  the id of its row
 ---@return string|nil word
 function M.standing(tx, call)
@@ -54,7 +53,7 @@ function M.standing(tx, call)
   return newest and newest.word == "not_done" and newest.id or nil
 end
 
--- Keeps a word, as said later than the one before, whatever this machine's clock says.
+-- Keeps a word as the newest, whatever the machine's clock says.
 local function keep(tx, row, word)
   local token, message = core.random_token(24)
   if not token then tx:reject("no random id could be made: " .. tostring(message)) end
@@ -64,7 +63,7 @@ local function keep(tx, row, word)
     time_text(math.max(tx:now(), newest and tonumber(newest.at) + 1 or 0)), word.record_id or "")
 end
 
---- Does what journal:settle says: the word is kept, and ends the call as any other end does.
+--- Does what journal:settle says.
 function M.settle(self, id, word)
   local wrong, name, hint = option_schema.check(word, word_rules, "word of journal:settle")
   if not wrong and not (word.outcome and word.by) then
@@ -110,7 +109,7 @@ local function unjoined(tx, name, account)
   if both then return ("a key, a payment or a record of the call %s is one of both"):format(both.id) end
 end
 
--- Gives an account all that another has, which no client may bring the gates of from then on.
+-- Gives an account all that a name has, which no client may use from then on.
 local function unite(tx, name, account)
   spending.unite(tx, name, account)
   local is_limited = next((spending.limits(tx, account))) ~= nil
