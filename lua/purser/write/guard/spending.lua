@@ -158,11 +158,14 @@ end
 
 -- Returns the rejection of a call that exceeds a limit.
 local function exceeded(row, intent, limit, own, amount, sum)
-  local hint = (not own or own.amount:compare(limit.amount) > 0) and format('the journal holds the account "%s" to '
-    .. "%s %s in %d ms; a person's word changes that: `purser journal limit %s %s AMOUNT`", intent.account,
-    tostring(limit.amount), limit.asset, limit.period_ms, intent.account, limit.asset) or nil
-  return M.reject(row, "spending_limit", format("%s %s would exceed %s in this period, of which %s are spent", amount,
-    limit.asset, tostring(limit.amount), tostring(sum)), hint)
+  local text = format("%s %s would exceed %s in this period, of which %s are spent", amount, limit.asset,
+    tostring(limit.amount), tostring(sum))
+  if not own or own.amount:compare(limit.amount) > 0 then
+    text = format("%s; the journal holds the account \"%s\" to %s in %d ms, and a person's word changes the limit: "
+      .. "`purser journal limit %s %s AMOUNT`", text, intent.account, tostring(limit.amount), limit.period_ms,
+      intent.account, limit.asset)
+  end
+  return M.reject(row, "spending_limit", text)
 end
 
 --- Charges a call to the limits of its account and its client; or ends the transaction with a rejection.
