@@ -193,6 +193,17 @@ describe("purser journal", function()
     code, _, err = at.run("journal", "join", "treasury", "main", "--by", "alice", "--journal", path)
     assert.same({ 0, 'purser: "treasury" is the account "main", as alice said\n' }, { code, err })
     assert.same({}, assert(opened:entries { account = "treasury" }))
+    at.rejected({ "journal", "limit", "main", "USDT", "9", "--by", "alice", "--journal", path },
+      "no such limit of USDT")
+    assert(opened.db:rows [[INSERT INTO purser_limits (account, asset, period_ms, amount, person, at)
+      VALUES ('main', 'USDT', '1000', '5', '', '1'), ('main', 'USDT', '2000', '5', '', '2')]])
+    for _, amount in ipairs { "9", "none" } do
+      code, _, err = at.run("journal", "limit", "main", "USDT", amount, "--period-ms", "2000", "--by", "alice",
+        "--journal", path)
+      assert.same({ 0, ('purser: the limit of "main" is %s USDT, as alice said\n'):format(amount) }, { code, err })
+    end
+    assert.same({ { amount = "9" }, { amount = "" } },
+      (opened.db:rows "SELECT amount FROM purser_limits WHERE person = 'alice' ORDER BY at"))
     at.rejected({ "journal", "join", "nobody", "main", "--by", "alice", "--journal", path }, 'has no account "nobody"')
     at.rejected({ "journal", "settle", id, "not_done", "--journal", path }, "journal: nobody says so; give --by NAME")
     assert(opened.db:rows("UPDATE purser_calls SET queue = 'june', payment = 'a' WHERE id = $1", id))

@@ -151,6 +151,13 @@ describe("purser payouts", function()
     end
     assert.equal(before + 1, counts("wallet.withdraw").applied)
     files.write(guard, '{"spending_limit": {"USDT": {"amount": "500", "period_ms": 86400000}}}')
+    local code, out, err = purser(path, "--operation", "wallet.withdraw", "--journal", journal, "--guard", guard,
+      "--yes")
+    assert.equal(3, code) -- a limit is raised by a person's word
+    local account = (out .. err):gsub("%s+", " "):match "purser journal limit (%S+) USDT AMOUNT"
+    local kept = assert(require("purser").journal.open { sqlite = journal })
+    assert(kept:limit(account, { asset = "USDT", amount = "500", by = "alice" }))
+    kept:close()
     assert.equal(0, (purser(path, "--operation", "wallet.withdraw", "--journal", journal, "--guard", guard, "--yes")))
     assert.equal(before + 2, counts("wallet.withdraw").applied)
   end)

@@ -2,17 +2,23 @@
 -- Random lives of payments at the real rooms: two accounts with three API keys, at two hosts of one service; processes
 -- with right and wrong labels, with and without the policy and the limit; plans signed early, late, by too few and
 -- withdrawn; answers that get lost, requests that never arrive, processes that die; one statement, file, signature or
--- random token that fails; persons who settle wrongly, and words taken back. True at each request that pays:
+-- random token that fails; persons who settle wrongly, and words taken back; copies of the journal that are put back,
+-- after which persons keep from the scripts what the histories show since the copy, and the journal does not
+-- (docs/write/journal.md). True at each request that pays:
 --
 --   - under a policy it is a row of a plan that two persons signed and nobody withdrew
 --   - a payment is made again only by a person's word, and under a policy by a plan that names the newest word
---   - clients with a limit do not pass the limit, but by a payment that a word lets be made again
+--   - once a client brought a limit, no client of its account passes the limit, whatever it brings, until a person's
+--     word sets another; but by a payment that a word lets be made again
+--   - a process that knew the journal before a copy was put back sends nothing
 --   - at the end an honest operator gets each payment paid, by three commands for each name that its account had
 --
 --   local lives = require "lives"
 --   lives.run(300)   PURSER_LIVES=N runs others, PURSER_SEED=N begins elsewhere
 
 local accounts = require "purser.testing.sim.accounts"
+local database = require "purser.client.util.database"
+local digest = require "purser.client.util.digest"
 local failures = require "single_failures"
 local own_journal = require "own_journal"
 local planned = require "purser.write.planned"
@@ -22,7 +28,7 @@ local setting = require "approvals_setting"
 
 local HOUR, DAY = 3600000, 86400000
 local LIVE, MIRROR = "https://service.example", "https://mirror.example"
-local LIMIT = 30
+local LIMITS = { 30, 30, 60 } -- 60: raised in a script, without a word
 local LABELS = { first = "treasury", second = "desk" }
 local AMOUNTS = { a = 10, b = 12, c = 14, d = 16, e = 11, va = 10, vb = 12, vc = 14, vd = 16, ve = 11 }
 local KEYS = { "a", "b", "c", "d", "e" }
@@ -81,14 +87,15 @@ end
 local function check_limit(real)
   local sum, seen = 0, {}
   for _, event in ipairs(world.events) do
-    local is_in = event.kind == "executed" and event.real == real and event.limited
+    local is_in = event.kind == "executed" and event.real == real and event.limit
       and event.at >= setting.now - setting.now % DAY and not seen[event.key]
     if is_in then
       seen[event.key] = true
       sum = sum + AMOUNTS[event.key]
     end
   end
-  if sum > LIMIT then violation("%d of %d are paid by %s", sum, LIMIT, real) end
+  local limit = world.limits[real]
+  if sum > limit then violation("%d of %d are paid by %s", sum, limit, real) end
 end
 
 local function check_executed(sent)
@@ -115,9 +122,14 @@ function service.send(_, request)
     return world.inner:send(request)
   end
   local sent = { real = world.real_of[api_key], key = request.target:match "withdrawOrderId=(%w+)",
-    amount = request.target:match "amount=([%d.]+)", at = setting.now, kind = "executed",
-    limited = world.limited }
+    amount = request.target:match "amount=([%d.]+)", at = setting.now, kind = "executed" }
   count "requests"
+  local brought = world.payer.limit
+  if brought and not world.payer.is_old then -- what a client wrote before a word, the word replaced
+    world.limits[sent.real] = math.min(brought, world.limits[sent.real] or brought)
+  end
+  sent.limit = world.limits[sent.real]
+  if sent.limit and not brought then count "requests without their account's limit" end
   if world.policed[sent.real] then check_policy(sent) end
   local fate = world.is_honest and 7 or random(7)
   if fate == 1 then error("killed", 0) end
@@ -128,7 +140,7 @@ function service.send(_, request)
     check_executed(sent)
     table.insert(world.events, sent)
     note("executed %s of %s", sent.key, sent.real)
-    if sent.limited then check_limit(sent.real) end
+    if sent.limit then check_limit(sent.real) end
   end
   if fate == 4 then error("killed", 0) end
   if fate == 5 then return nil, "connection lost", "unknown" end
@@ -141,7 +153,7 @@ local function client_of(process)
   local label = LABELS[process.label]
   local client, err = setting.client { base_url = process.host, api_key = process.api_key, transport = service,
     secret_key = world.secrets[process.api_key], account = label or false, policy = process.policy and setting.folder
-      or false, guard = process.limit and { spending_limit = { USDT = tostring(LIMIT) } } or nil }
+      or false, guard = process.limit and { spending_limit = { USDT = tostring(process.limit) } } or nil }
   if not client then
     world.refused = err.message
     count("no client: " .. tostring(err.message):gsub("%S+/%S+", "FILE"):sub(1, 90))
@@ -164,7 +176,7 @@ local function process(is_right, real)
   local api_key = real == "second" and world.keys[3] or world.keys[is_right and 1 or random(2)]
   local wrong = world.known[api_key] and pick { "first", "second", "none" } or "none"
   return { real = real, api_key = api_key, label = oddly(real, wrong), host = oddly(LIVE, MIRROR),
-    policy = real == "first" and oddly(true, nil), limit = real == "second" and oddly(true, nil) }
+    policy = real == "first" and oddly(true, nil), limit = real == "second" and oddly(pick(LIMITS), nil) or nil }
 end
 
 -- Returns a process of that account.
@@ -189,12 +201,16 @@ local function guarded(fn)
 end
 
 local function pay(of, key)
+  if world.lost[of.real .. key] then return nil, { code = "paid since the copy" } end
   of.client = of.client or client_of(of)
   if not of.client then return nil, { code = "no client" } end
-  world.limited = of.limit
+  world.payer = of
+  of.has_written = true
   local row = row_of(key, not world.is_honest and random(12) == 1 and 1 or 0) -- or another amount than was signed
   local value, err = guarded(function() return of.client:call(row.operation, row.params) end)
-  if err and err.code == "died" then of.client = nil end
+  if err and err.code == "died" then of.client, of.has_written, of.is_old = nil, nil, nil end
+  local is_over = err and err.code == "guard.spending_limit"
+  if is_over then count("exceeds " .. (of.limit and "a limit" or "another's limit")) end
   if value and of.label == of.real then world.known[of.api_key] = true end
   note("pay %s by %s/%s/%s: %s", key, of.real, of.label, of.host, value and "done" or err.details
     and err.details.code or err.code or err.message)
@@ -270,7 +286,87 @@ local function pay_any()
   pay(of, pick(KEYS_OF[of.real]))
 end
 
+-- A person sets another limit of the second account, or ends the limit.
+local function set_limit()
+  local limit = pick { 40, 20, false }
+  local ok, err = setting.journal:limit(LABELS.second, { asset = "USDT", by = "alice",
+    amount = limit and tostring(limit) or nil })
+  note("limit %s: %s", tostring(limit), ok and "ok" or err.message)
+  if not ok then return end
+  count "limits by a word"
+  world.limits.second = limit or nil
+  for _, one in ipairs(world.processes) do one.is_old = one.has_written end
+end
+
+------------------------------------------------------------------------------------------------------------ a copy
+
+local function flat(map)
+  local copy = {}
+  for name, value in pairs(map) do copy[name] = value end
+  return copy
+end
+
+local function keep_copy()
+  os.remove(setting.path .. ".copy")
+  assert(setting.journal.db:rows(("VACUUM INTO '%s.copy'"):format(setting.path)))
+  world.copy = { events = #world.events, policed = flat(world.policed), limits = flat(world.limits),
+    known = flat(world.known), plans = {} }
+  for i, made in ipairs(world.plans) do world.copy.plans[i] = { made.added, made.withdrawn } end
+end
+
+-- Makes the journal hold what its copy holds, by another program.
+local function write_back()
+  local other = assert(database.open { sqlite = setting.path })
+  assert(other:rows(("ATTACH '%s.copy' AS copy"):format(setting.path)))
+  local in_copy = {}
+  for _, row in ipairs(assert(other:rows "SELECT name FROM copy.sqlite_master WHERE type = 'table'")) do
+    in_copy[row.name] = true
+  end
+  for _, row in ipairs(assert(other:rows "SELECT name FROM main.sqlite_master WHERE type = 'table'")) do
+    assert(other:rows("DELETE FROM main." .. row.name))
+    if in_copy[row.name] then assert(other:rows(("INSERT INTO main.%s SELECT * FROM copy.%s"):format(row.name,
+      row.name))) end
+  end
+  other:close()
+end
+
+local function check_old_process()
+  local of = process_of(pick { "first", "second" })
+  if not of.client then return end
+  local before = M.counts.requests
+  local _, err = pay(of, pick(KEYS_OF[of.real]))
+  if M.counts.requests ~= before then violation("a process that knew the journal before a copy paid") end
+  if err and tostring(err.message):find("the journal is older than it was", 1, true) then count "older journals" end
+end
+
+local function put_back()
+  local copy = world.copy
+  if not copy or copy.events == #world.events then return end
+  write_back()
+  note "a copy is put back"
+  check_old_process()
+  setting.journal:close()
+  setting.journal = assert(purser.journal.open { sqlite = setting.path })
+  own_journal.journal = setting.journal
+  for i = #world.events, copy.events + 1, -1 do
+    local event = world.events[i]
+    if event.kind == "word" then table.remove(world.events, i) else
+      world.lost[event.real .. event.key], event.limit = true, nil
+    end
+  end
+  world.policed, world.limits, world.known = flat(copy.policed), flat(copy.limits), flat(copy.known)
+  for i, made in ipairs(world.plans) do
+    local was = copy.plans[i] or {}
+    made.added, made.withdrawn = was[1], was[2]
+  end
+  for _, one in ipairs(world.processes) do one.client, one.has_written, one.is_old = nil, nil, nil end
+  count "copies put back"
+end
+
 local steps = {
+  keep_copy,
+  put_back,
+  set_limit,
   pay_any,
   pay_any,
   pay_any,
@@ -311,7 +407,7 @@ local function finish(of, key)
   for _ = 1, 8 do
     setting.now = world.sim:now()
     local value, err = pay(of, key)
-    if value then return commands, names end
+    if value or world.lost[of.real .. key] then return commands, names end
     commands = commands + 1
     local refused = err.code == "no client" and world.refused or err.code == "journal.other_account" and err.message
     local joined = refused and refused:match 'of account "([^"]+)"'
@@ -349,8 +445,8 @@ end
 local function live(seed)
   random = seeded(seed)
   local sim = purser.sim.new { seed = seed, repeated_ids = "execute", start_time = setting.NOW }
-  world = { sim = sim, inner = sim:transport(), events = {}, plans = {}, policed = {}, known = {}, keys = {},
-    secrets = {}, real_of = {}, processes = {} }
+  world = { sim = sim, inner = sim:transport(), events = {}, limits = {}, lost = {}, plans = {}, policed = {},
+    known = {}, keys = {}, secrets = {}, real_of = {}, processes = {} }
   for i, real in ipairs { "first", "second" } do
     local account = assert(sim:account { name = real, role = "main", balances = { USDT = "1000" } })
     local permissions = sim.keys:of(account.uid)[1].permissions
@@ -360,6 +456,8 @@ local function live(seed)
       world.secrets[one.api_key], world.real_of[one.api_key] = one.secret_key, real
     end
   end
+  -- the journal has an account under a policy: the other one's key is told apart
+  assert(setting.journal:join(digest.account_of(world.keys[3]), LABELS.second, "alice"))
   for i = 1, 4 do world.processes[i] = process(i < 3) end
   setting.now = sim:now()
   for _, key in ipairs(KEYS) do
@@ -391,6 +489,7 @@ function M.run(n, first)
   for seed = first, first + n - 1 do
     setting.begin { rules = { { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } } } }
     local ok, raised = pcall(live, seed)
+    os.remove(setting.path .. ".copy")
     setting.finish()
     problem = not ok and ("PURSER_SEED=%d: %s"):format(seed, tostring(raised)) or nil
     if problem then break end

@@ -53,6 +53,52 @@ describe("a key that two names of one account take in the same instant", functio
   end)
 end)
 
+-- Between a call's question whether its account was joined and the call's row the join was committed: the call was sent
+-- under the name that had ended.
+describe("two accounts that are joined while one of them sends", function()
+  it("are joined before the call or after the call, and never in between", function()
+    local one, two, sim = open(), open(), purser.sim.new { seed = 89 }
+    local account = assert(sim:account { name = "joined", balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = two, account = "old name" })
+    local function move()
+      return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "1" }
+    end
+    local function join() return one:join("old name", "new name", "alice") end
+    assert(move())
+    for _, journal in ipairs { one, two } do assert(journal.db:rows "SET lock_timeout = 200") end
+    local rows, joined = two.db.rows, nil
+    function two.db:rows(sql, ...)
+      local found, changed = rows(self, sql, ...)
+      if sql:find("FROM purser_needs WHERE account", 1, true) and not joined then joined = { join() } end
+      return found, changed
+    end
+    assert(move())
+    assert.is_nil(joined[1])
+    assert.matches("lock timeout", joined[2].message)
+    two.db.rows = nil
+    local transaction, meanwhile = one.db.transaction, nil
+    function one.db.transaction(db, body)
+      return transaction(db, function(tx)
+        local result = body(tx)
+        meanwhile = { move() }
+        return result
+      end)
+    end
+    assert(join())
+    assert.same({ nil, "not_sent" }, { meanwhile[1], meanwhile[2].outcome })
+    assert.equal("journal.other_account", select(2, move()).code)
+    for name, calls in pairs { ["new name"] = 2, ["old name"] = 0 } do
+      assert.equal(calls, #assert(two:entries { account = name }))
+    end
+    assert.equal(2, sim:counts()["wallet.transfer"].applied)
+    one:close()
+    two:close()
+  end)
+end)
+
 describe("a key on two hosts", function()
   local PAY = [[
     local purser = require "purser"

@@ -117,10 +117,15 @@ describe("a state that was requested", function()
     assert.equal("done", with({ network = "TRX", address = "T" }, EARLY))
     assert.equal("nothing yet", with({ network = "BTC" }, LATE))
     assert.equal("undecided", with({ network = "" }, LATE))
-    assert.equal("undecided", with({ network = "trx" }, LATE))
-    assert.equal("nothing yet", with({ network = "trx" }, EARLY))
-    address.network = "trx"
-    assert.equal("undecided", with({ network = "TRX" }, LATE))
+    for _, name in ipairs { "trx", "TRC20", "Tron(TRC20)" } do -- names of one network
+      assert.equal("done", with({ network = name }, EARLY))
+      address.network = name
+      assert.equal("done", with({ network = "TRX" }, EARLY))
+      assert.equal("nothing yet", with({ network = "ERC20" }, LATE))
+    end
+    assert.equal("done", with({ network = "a new name", netWork = "TRX" }, EARLY))
+    assert.equal("undecided", with({ network = "a new name" }, LATE)) -- which may be Tron's
+    assert.equal("nothing yet", with({ network = "a new name" }, EARLY))
   end)
 
   it("of something that must be gone is decided late, for what is missing may be too new to be listed", function()

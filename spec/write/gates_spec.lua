@@ -105,5 +105,8 @@ describe("a gate", function()
       user_agent = "x" }, function() return { status = 400, body = '{"code":700004,"msg":"no"}', headers = "" } end)
     assert.is_nil((transfer(rejecting)))
     assert.same({ "open -1" }, counted)
+    local intent = assert(journal:entries())[1].intent
+    assert(journal:end_call(intent, { state = "done", record = { tranId = "late" }, answered = "yes" }))
+    assert.same({ "open -1", "rejected 1" }, counted) -- executed after all
   end)
 end)

@@ -110,16 +110,21 @@ describe("a guard rail", function()
     rejected("read_only", transfer(assert(client_with { {}, { read_only = true } }), "1"))
   end)
 
-  it("spending_limit is the least of several, which count the same period once", function()
+  it("spending_limit is the least of several over one period, and each of several periods", function()
     reopen()
     local client = assert(client_with({ { spending_limit = { USDT = "30" } }, { spending_limit = { USDT = "10" } },
       { no_duplicates = true } }, { journal = journal }))
     assert(transfer(client, "9"))
     rejected("spending_limit", transfer(client, "2"))
     assert(transfer(client, "1"))
-    local _, err = client_with({ { spending_limit = { USDT = "30" } },
-      { spending_limit = { USDT = { amount = "10", period_ms = 1000 } } } }, { journal = journal })
-    assert.matches("spending_limit of USDT is counted over two periods", err.message)
+    sim:advance(86400000)
+    client = assert(client_with({ { spending_limit = { USDT = "9" } },
+      { spending_limit = { USDT = { amount = "5", period_ms = 3600000 } } } }, { journal = journal }))
+    assert(transfer(client, "5"))
+    rejected("spending_limit", transfer(client, "1"))
+    sim:advance(3600000)
+    assert(transfer(client, "4"))
+    rejected("spending_limit", transfer(client, "1"))
   end)
 
   it("sub_accounts and users say who may take part", function()

@@ -374,7 +374,7 @@ describe("opening", function()
 
   it("rejects a journal of a newer version, and leaves it as it is", function()
     assert(journal.db:rows "UPDATE purser_meta SET value = '99' WHERE name = 'version'")
-    rejected "version 99, and this Purser knows 6"
+    rejected "version 99, and this Purser knows 7"
     assert.equal("99", assert(journal.db:rows "SELECT value FROM purser_meta WHERE name = 'version'")[1].value)
   end)
 

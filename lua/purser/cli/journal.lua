@@ -43,6 +43,10 @@ function M.grammar()
     { "join", "Say that one account of the journal, or an API key by its digest, is another account of the journal: "
       .. "keys, payments and sums are those of one from then on.", { { "name", "The account or digest that ends." },
         { "account", "The account that goes on." } }, "5d41402abc4b2a76 treasury --journal pay.db", { BY }, looks() },
+    { "limit", "Say that an account has another spending limit of an asset, or none.",
+      { { "account", "The account." }, { "asset", "The asset, as USDT." },
+        { "amount", "What may be spent in a period, or none." } }, "treasury USDT 10000 --journal pay.db",
+      { { "--period-ms", "<n>", "The limit's period, where there are several." }, BY }, looks() },
     { "log", "List the messages that agents sent, and how each ended.", {}, "--journal pay.db --json", {},
       looks(LOGGED) },
   })
@@ -141,6 +145,13 @@ function actions.join(options)
   local by = report.person(options, "journal")
   report.must(open(options):join(options.name, options.account, by))
   report.note('"%s" is the account "%s", as %s said', options.name, options.account, by)
+end
+
+function actions.limit(options)
+  local amount, person = options.amount ~= "none" and options.amount or nil, report.person(options, "journal")
+  report.must(open(options):limit(options.account, { asset = options.asset, amount = amount, by = person,
+    period_ms = options.period_ms }))
+  report.note('the limit of "%s" is %s %s, as %s said', options.account, options.amount, options.asset, person)
 end
 
 local function found_of(call)

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The service's word, held against what was sent: the answer of a write call, and the members beside a list from which
--- something is concluded.
+-- The service's word, held against the values sent: the answer of a write call, and the members beside a list.
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -18,9 +17,8 @@ end
 
 ---------------------------------------------------------------------------------------------- what stands beside a list
 
--- A plain read is liberal: it gives what the service said. A conclusion is strict: the status is 200, no header says
--- that the answer is old or a part, and each member next to the list is one that says nothing else. What is not in
--- these lists says something that nobody here can read.
+-- A plain read gives the service's word. A conclusion needs more: status 200, no header of an old or partial answer,
+-- and no member next to the list but these.
 
 local function is_empty(value) return value == nil or value == "" or type(value) == "table" and next(value) == nil end
 
@@ -88,8 +86,8 @@ local function doubt(row, response, value)
   return name and ("`%s` next to its list"):format(name)
 end
 
---- Turns the result of a list into an error where nothing may be concluded from it. For the pipeline, which calls it
---- with each response of a read that reconciling makes.
+--- Turns the result of a list into an error where absence proves nothing. The pipeline calls it with each response of a
+--- read that reconciling makes.
 ---@return any value, purser.Error|nil err
 function M.verify(row, response, value)
   local form = row.result
@@ -102,8 +100,7 @@ end
 
 ---------------------------------------------------------------------------------------- the answer of a write call
 
---- Returns whether a text may be another one that is cut, has something around it, or whose middle is hidden:
---- "TQrY****4STm", "TQrY...4STm".
+--- Returns whether a text may be another one that is cut, extended or masked: "TQrY****4STm", "TQrY...4STm".
 function M.is_loosely(shown, sent)
   shown, sent = shown:lower(), sent:lower()
   if sent:find(shown, 1, true) or shown:find(sent, 1, true) then return true end
@@ -139,8 +136,8 @@ end
 -- These name who is paid: an answer that shows one which the operation does not know is another operation's.
 local payees = { address = true, toAccount = true }
 
--- Returns what an answer shows otherwise than it was sent, of that which records show, too; nil where nothing is. What
--- was not sent is not compared: the service may know it. Nor are networks, of which each has two names.
+-- Returns the member that an answer shows otherwise than it was sent; nil for none. Networks, and values that were not
+-- sent, do not compare.
 local function otherwise(row, params, object)
   for _, name in ipairs(compared(row.reconcile)) do
     local sent = params[name]
@@ -197,9 +194,8 @@ local function stranger_in_result(row, params, object, members)
   end
 end
 
---- Returns why the answer of a write call does not show that it was executed, though it carries a result: it shows what
---- was not sent; or, of a call that moves funds, it is not whole or not of now, or has a word of another end. Nil where
---- nothing does.
+--- Returns why an answer does not show that its call was executed: another value than was sent; or, of a transfer, a
+--- partial or old answer, or a word of another end. Nil where nothing does.
 ---@param params table    what was sent
 ---@param value any       the result
 ---@param response table|nil  its status, headers and body, where they are known

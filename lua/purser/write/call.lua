@@ -1,16 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- A write call, from its parameters to its outcome. It passes the guard rails, gets the id that finds it again, and is
--- built and signed; its intent is recorded before the first byte leaves and completed after. It is sent once, and ends
--- with a result or an error that reports the outcome, whatever is raised on the way.
+-- A write call, from its parameters to its outcome: begin -> send -> verify -> finish. The pipeline checks and builds
+-- the request; the call is guarded, recorded, sent once, and ends with a result or an error that reports the outcome.
 --
---   begin -> send -> verify -> finish
---
--- Before it begins, the pipeline checks and builds it; `send` is one attempt of the pipeline, which calls `verify`.
--- A call under way belongs to this module alone; the pipeline gets it as a purser.Sending.
---
--- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
--- has it, nothing is sent, and what became of that one is found out. The key is looked up before anything is asked that
--- could be answered otherwise today than when it was used: parameters, guard rails, the rate limit, clock, network.
+-- A key (the caller's id, or opts.key) is used once: the second call with a key sends nothing, and gets the first one's
+-- outcome. The key is looked up before everything that may be answered otherwise today than at its first use:
+-- parameters, guard rails, the rate limit, clock, network.
 
 local answers = require "purser.write.answers"
 local core = require "purser.core"
@@ -26,8 +20,7 @@ local schedule = require "purser.schedule"
 local setbacks = require "purser.client.call.setbacks"
 local validate = require "purser.client.call.validate"
 
--- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
--- and a call whose outcome is unknown could never be reconciled.
+-- Loaded now: once a request left, the host may have no descriptor for the files that reconcile it.
 require "purser.client.operations.write_kinds"
 require "purser.client.call.failure"
 require "purser.client.call.hooks"
@@ -41,7 +34,7 @@ assert(operations.list)
 
 local M = {}
 
---- Returns the journal of a client: the one that it was given, or one in memory.
+--- Returns the journal of a client: its own, or one in memory.
 function M.journal_of(client)
   client._memory = client._memory or not client._journal and memory.of(client._transport, client._origin)
   return client._journal or client._memory
@@ -52,21 +45,20 @@ local function no_random(row, message)
     message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
 end
 
--- The id of a call with a key: always the same, so that the service, too, can tell its repetition from another call.
+-- The id of a call with a key: each repetition has that id at the service, too.
 local function id_of_key(client, row, key)
   local account = client:account()
   return digest.of(("purser call\n%d:%s\n%s\n%s"):format(#account, account, row.full_name, key)):sub(1, 32)
 end
 
---- Returns the name that the account of a client has where it was given none: it is that of its API key.
+--- Returns the name of a client's account that was given none: a digest of the API key.
 ---@return string
 function M.unnamed(client)
   if not client._api_key and client._credentials then pipeline.refresh_credentials(client) end
   return digest.account_of(client._api_key or "")
 end
 
--- Returns what a key stands for: what is sent, and what was asked for where that was completed. Asked for again, it is
--- the same call, though it would be completed otherwise today, or cannot be.
+-- Returns what a key stands for: the values sent, and the values asked for where these were completed.
 local function content_of(row, values, asked)
   local content = intents.content(row, values)
   if not asked then return content end
@@ -75,8 +67,8 @@ local function content_of(row, values, asked)
   return first == content and content or content .. " " .. first
 end
 
--- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns the caller's
--- key with what it stands for, nil where there is none; or nil and the error of a call that must not be sent.
+-- Makes the id of a call where the caller gave none. Returns the caller's key, nil where there is none; or nil and an
+-- error.
 local function make_key(client, row, values, opts)
   local name, key = row.reconcile.generated_id and row.reconcile.client_id, opts.key
   local id = name and values[name]
@@ -95,7 +87,7 @@ local function make_key(client, row, values, opts)
   return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
 end
 
---- The intent of a call whose request was built of these values; or nil and an error.
+--- Returns the intent of a call with these values; or nil and an error.
 function M.intent_of(client, row, values, opts)
   local profile = client.profile
   local id, message = intents.new_id()
@@ -121,9 +113,8 @@ end
 local WriteCall = {}
 WriteCall.__index = WriteCall
 
--- Records a call that is about to be sent. Returns it; or nil and the error that keeps it from being sent; or nil, nil
--- and the call that has its key. All that its end may need is made here: once the request has left, there may be no
--- memory for it.
+-- Records a call. Returns the call; or nil and an error; or nil, nil and the call with the same key. Allocates all that
+-- the end needs: once the request has left, memory may be short.
 local function begin(client, row, values, opts, payment, key)
   local intent, rejected = M.intent_of(client, row, values, opts)
   if not intent then return nil, rejected end
@@ -136,9 +127,10 @@ local function begin(client, row, values, opts, payment, key)
   client._accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
   local journal = M.journal_of(client)
-  local ok, problem = journal:identify(intent.account, M.unnamed(client))
+  local guard = client._guard or nil
+  local ok, problem = journal:identify(intent.account, M.unnamed(client), guard and guard.limits)
   local known
-  if ok then ok, problem, known = journal:begin(intent, row, client._guard, key, payment) end
+  if ok then ok, problem, known = journal:begin(intent, row, guard, key, payment) end
   if ok then return call end
   if opts.info then rawset(opts.info, "intent", known and known.intent) end
   if known or errors.is(problem) then return nil, problem, known end
@@ -152,9 +144,8 @@ local function not_its_own(row, why)
     message = "the answer is not that of this call: " .. why }
 end
 
--- Returns the error of an answer that names a record which another call was given. One of two such answers is not its
--- own. Where that call ended since this one began, nothing shows which: neither is believed, and the histories say
--- whose the record is.
+-- Returns the error of an answer that names another call's record. Where that call ended since this one began, nothing
+-- shows the owner: neither answer is believed, and the histories decide.
 local function contested(client, row, intent, id, began)
   M.journal_of(client):contest(intent, tostring(id), began)
   return not_its_own(row, "it carries the id of a record that belongs to another call")
@@ -162,8 +153,7 @@ end
 
 local MIXED_UP_MS = 3600000 -- how old an answer may be that comes to another call
 
--- Returns whether an answer names a record that another call made a while ago, whatever list shows it; or nil and a
--- message.
+-- Returns whether an answer names a record that another call made lately; or nil and a message.
 local function is_mixed_up(client, row, intent, id)
   if not id or intents.makes_in(row) == "" then return false end
   local owners, message = M.journal_of(client):owners("record_id", intent.account, { id })
@@ -172,9 +162,8 @@ local function is_mixed_up(client, row, intent, id)
   return owner.id ~= intent.id and owner.sent_at >= intent.sent_at - MIXED_UP_MS
 end
 
--- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
--- transport that mixes answers up, or of a proxy. Where the journal cannot say so the third result is its message: the
--- answer is returned, and proves nothing.
+-- Returns the result of a write call; or nil and an error of unknown outcome for another call's answer, of a proxy or a
+-- transport that mixes answers up; or the result, nil and the journal's message where nothing shows the owner.
 local function believe(client, row, intent, began, value, err, response)
   if not value then return value, err end
   local why = answers.doubt_of_result(row, intent.params, value, response)
@@ -185,7 +174,7 @@ local function believe(client, row, intent, began, value, err, response)
   return value, nil, unread
 end
 
---- Judges the response of a call, and notes what it says.
+--- Judges the response of a call, and keeps the judgement.
 function WriteCall:verify(value, err, response)
   value, err, self.unread = believe(self.state, self.row, self.intent, self.began, value, err, response)
   self.value, self.err = value, err
@@ -194,8 +183,8 @@ end
 
 local NEVER = math.huge -- another program sent it: nothing shows which calls ended before that
 
---- The same for the answer of a request that client:prepare made, and keeps what is known of that call. An intent that
---- was written by hand may lack its id, account and window; of one without a time nothing is kept.
+--- Judges the answer of a request that client:prepare made, and keeps the end. An intent written by hand may lack its
+--- id, account and window; an intent without a time is not kept.
 function M.believe_prepared(client, row, intent, value, err)
   local is_whole, sent = intents.row_of(intent)
   if not is_whole then return believe(client, row, { params = intent.params, sent_at = 0 }, NEVER, value, err) end
@@ -214,7 +203,7 @@ function M.believe_prepared(client, row, intent, value, err)
   return value, err
 end
 
--- Writes how it ended. Returns false where its record was given to another call while it was under way.
+-- Writes the end. Returns false where another call was given the record meanwhile.
 local function write_end(self, value, err)
   local outcome, payment = err and err.outcome or "done", self.payment
   local ok, problem = nil, value and self.unread
@@ -227,8 +216,7 @@ local function write_end(self, value, err)
   return ok
 end
 
---- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover
---- reconciles it. Returns the result; or nil and an error.
+--- Keeps the end. A call that was done stays done where the journal fails: recover reconciles its open intent.
 function WriteCall:finish(value, err)
   if write_end(self, value, err) == false then
     self.value, self.err = nil, contested(self.state, self.row, self.intent, intents.id_of(value), self.began)
@@ -238,8 +226,7 @@ function WriteCall:finish(value, err)
   return value, err
 end
 
--- Sends it, and keeps how it ended. It is left to the caller to run it again; what reconciles it when nobody knows what
--- became of it was put together before it was sent.
+-- Sends the call once, and keeps the end.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   if not self.payment then intents.doubt_rejection(self.row, self.intent, err) end
@@ -254,8 +241,7 @@ local function explain(lost, text, raised)
   lost.message = text .. ": " .. tostring(raised)
 end
 
--- The end of a call during which something was raised: what is known of it, with nothing made that takes memory except
--- where that may fail.
+-- Returns the end of a call during which something was raised. Memory may be short: allocations may fail.
 local function after_raising(call, raised)
   local value, err, lost = call.value, call.err, call.lost
   if value then
@@ -281,8 +267,8 @@ local function after_raising(call, raised)
   return value, err
 end
 
--- Returns the call that was made with a key, unless it is known not to have been executed: false where none was; nil
--- and an error where the journal cannot be read, or the call has other content.
+-- Returns the call that was made with a key, or may have been; false for none; nil and an error where the journal
+-- cannot be read, or the call has other content.
 local function used(client, row, key)
   local known, message = M.journal_of(client):used(client:account(), row, key.name)
   if known == nil then return nil, intents.journal_error("not_sent", tostring(message)) end
@@ -292,8 +278,8 @@ local function used(client, row, key)
   return known
 end
 
--- Checks a call, and looks its key up, whatever was found. Returns the values that travel and their layout, or nil and
--- an error; its key; and the call that has that key already.
+-- Checks a call, and looks its key up in any case. Returns the values that travel and their layout, or nil and an
+-- error; the key; and the call with the same key.
 local function take(client, row, params, opts, payment)
   local values, layout, given = pipeline.check_call(client, row, params, opts)
   if not (values or given) then return nil, layout end
@@ -307,8 +293,8 @@ local function take(client, row, params, opts, payment)
   return values, layout, key, known
 end
 
--- Checks a call, builds its request by `make`, and records it. Returns the call and its request; or nil, nil, an error,
--- and the call that has the key already.
+-- Checks a call, builds its request by `make`, and records the call. Returns the call and its request; or nil, nil, an
+-- error, and the call with the same key.
 local function open(client, row, params, opts, payment, make)
   local values, layout, key, used_before = take(client, row, params, opts, payment)
   if used_before then return nil, nil, nil, used_before end
@@ -325,8 +311,8 @@ local function open(client, row, params, opts, payment, make)
   return nil, nil, problem, known
 end
 
---- Signs a write call that another program is to send, and records it as a call that is sent here: its key is used, and
---- the same gates are asked. A client without a journal records nothing. Returns the request; or nil and an error.
+--- Signs a write call for another program, and records the call as if it were sent here. A client without a journal
+--- records nothing. Returns the request; or nil and an error.
 ---@return table|nil request, purser.Error|nil err
 function M.prepare(client, row, params, opts)
   if client._journal then
@@ -346,8 +332,8 @@ function M.prepare(client, row, params, opts)
   return request
 end
 
---- Builds the request of a write call by all that is known without the journal. Nothing is recorded, so the request
---- must not leave. Returns it; or nil and an error; and the values that travel.
+--- Builds the request of a write call without the journal. The request must not leave. Returns the request; or nil and
+--- an error; and the values that travel.
 function M.preview(client, row, params, opts)
   local values, layout = pipeline.check_call(client, row, params, opts)
   if not values then return nil, layout end
@@ -358,9 +344,8 @@ function M.preview(client, row, params, opts)
   return request, err, values
 end
 
---- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
---- for want of memory, it ends with a result or an error that reports its outcome. (In a coroutine on Lua 5.1 that is
---- no task of purser.schedule it is raised all the same.)
+--- Runs a write call; the arguments are those of pipeline.run. An error raised after the recording becomes a result or
+--- an error with the outcome (but in a coroutine on Lua 5.1 that is no task of purser.schedule).
 ---@param payment table|nil  the payment of purser.payouts that it belongs to
 ---@return any result, purser.Error|nil err, purser.Call|nil known  nil, nil and the call that has the key already
 function M.run(client, row, params, opts, payment)
@@ -390,6 +375,15 @@ function M.service_of(client, readings)
     account = client:account(), signer = M.unnamed(client) }, Service)
 end
 
+--- Does what client:reconcile says.
+---@param unreconciled purser.Error|purser.Intent
+---@param options purser.ReconcileOptions|nil
+---@param window purser.reconcile.Window|nil
+---@return purser.Reconciliation|nil answer, purser.Error|nil err
+function M.reconcile(client, unreconciled, options, window)
+  return reconcile_calls.reconcile(M.service_of(client, window and window.readings), unreconciled, options, window)
+end
+
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return M.run(self.client, row, params) end
@@ -401,7 +395,7 @@ function Service:now()
   return (assert(self.client._clock:read()))
 end
 
---- Returns by how much the client's clock was set right; nil where it was not.
+--- Returns the correction of the client's clock; nil for none.
 function Service:correction()
   return self.client._clock.offset or nil
 end
@@ -410,7 +404,7 @@ function Service:pause(ms)
   setbacks.pause(self.client, ms)
 end
 
---- Returns whether the client's key is of that account, or was when it signed a call.
+--- Returns whether the client signs for an account, or did.
 function Service:signs_as(account)
   return account == self.client:account() or self.client._accounts and self.client._accounts[account] == true
 end
@@ -419,7 +413,7 @@ end
 
 local LONGEST_LOOK_MS = 500
 
--- Waits while another process, or another task, has the call under way: no longer than a call may take.
+-- Waits while another process or task has the call under way.
 local function await_end(client, known)
   local journal, ms, waited = M.journal_of(client), 20, 0
   local ends = known.sent_at + client._timeout_ms
@@ -433,7 +427,7 @@ local function await_end(client, known)
   return known
 end
 
--- The error of a call whose key another call has of which nobody knows what became.
+-- Returns the error of a call whose key belongs to a call of unknown outcome.
 local function undecided(row, known, reason, candidates)
   return errors.new { kind = "workflow", outcome = "unknown", phase = "journal", operation = row.full_name,
     code = "journal.unknown", intent = known.intent, details = { candidates = candidates, call = known.id },
@@ -441,8 +435,7 @@ local function undecided(row, known, reason, candidates)
       .. "before, and what became of it is not known: %s"):format(known.key or "", reason) }
 end
 
--- Finds out what became of the call that has the key. Returns its result; nil and an error; or nothing where it was
--- not executed, so that it may be sent again.
+-- Returns the result of the call with the key; nil and an error; or nothing for a call that was not executed.
 local function settle(client, row, known, info)
   local message
   known, message = await_end(client, known)
@@ -465,8 +458,8 @@ local function settle(client, row, known, info)
   return result or nil
 end
 
---- Returns what became of a call that was made with this key: its result; or nil and an error of unknown outcome.
---- Returns nothing where the key was not used for it, or it was not executed.
+--- Returns the result of the call that was made with this key; nil and an error of unknown outcome; or nothing for a
+--- key that is free.
 ---@return any result, purser.Error|nil err
 function M.recall(client, row, params, opts)
   local _, err, _, known = take(client, row, params, opts or pipeline.no_options)
@@ -477,8 +470,7 @@ function M.recall(client, row, params, opts)
   end
 end
 
---- Makes a write call. One whose key was used before is sent only where the first one is known not to have been
---- executed.
+--- Makes a write call. A used key is sent again only where its call is known not to have been executed.
 ---@return any result, purser.Error|nil err
 function M.write(client, row, params, opts)
   local value, err, known

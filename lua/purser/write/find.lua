@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- The ways to find out what became of a call, by the strategies of rows: by its id, or else by its content; of calls
--- that move nothing by what they leave behind, a name that is taken, a key, a state; and of conversions, whose records
--- have no id. Each way asks once and returns an answer; nil when another question might show more; or nil and an error.
--- `question.late` is true once a record that exists must be seen.
+-- The ways to find out what became of a call, by the strategies of rows: by its id or content; a name, a key or a
+-- state; a conversion. Each way asks once, and returns an answer; nil when another question might show more; or nil and
+-- an error. `question.late` is true once a record that exists must be seen.
 
 local answers = require "purser.write.answers"
 local match = require "purser.write.match"
+local networks = require "purser.client.operations.network"
 local operations = require "purser.client.operations"
 local reading = require "purser.write.reading"
 
@@ -27,7 +27,7 @@ local function by_id_first(once)
   end
 end
 
--- Returns what is said where records may be the call's, and none certainly is.
+-- Returns the answer of records that may be the call's.
 local function nothing_but(question, candidates, why)
   return question.late and candidates[1] and undecided(candidates, why) or nil
 end
@@ -38,8 +38,7 @@ M.client_id = M.match
 
 ---------------------------------------------------------------------------------------------------------------- a name
 
--- Returns whether a name that is shown may be the requested one: left out, hidden in part, cut, or with other signs
--- between its letters and digits.
+-- Returns whether a shown name may be the requested one: absent, masked, cut, or with other signs in between.
 local function may_be_name(requested, shown)
   if is_blank(shown) or tostring(shown):find("*", 1, true) or answers.is_loosely(tostring(shown), requested) then
     return true
@@ -48,18 +47,29 @@ local function may_be_name(requested, shown)
   return a:find(b, 1, true) ~= nil or b:find(a, 1, true) ~= nil
 end
 
--- Returns the records that show the name of the call, and those whose name may be it: names are left out, hidden in
--- part or cut; or nil and an error.
+-- Returns whether a record shows the requested name; nil where the name may be: networks have several names.
+local function is_named(record, name, requested)
+  if record[name] == requested then return true end
+  if name ~= "network" and not may_be_name(requested, record[name]) then return false end
+  for _, member in ipairs(name == "network" and { "network", "netWork" } or {}) do
+    if not is_blank(record[member]) then
+      local is_same = networks.same(requested, tostring(record[member]))
+      if is_same ~= nil then return is_same end
+    end
+  end
+end
+
+-- Returns the records that show the name of the call, and those whose name may be it; or nil and an error.
 local function named(question, how, first, last)
   local shown, err = reading.of(question, how, first, last)
   if not shown then return nil, err end
   question:unite(shown)
-  local name, similar = question.reconcile.client_id, {}
-  local requested = question.intent.params[name]
+  local name, found, similar = question.reconcile.client_id, {}, {}
   for _, record in ipairs(question.union.records) do
-    if record[name] ~= requested and may_be_name(requested, record[name]) then similar[#similar + 1] = record end
+    local is_own = is_named(record, name, question.intent.params[name])
+    if is_own then found[#found + 1] = record elseif is_own == nil then similar[#similar + 1] = record end
   end
-  return reading.with_id(question.union, name, requested), similar
+  return found, similar
 end
 
 local SHIFTED_MS = 14 * 3600000 -- by how much
@@ -106,8 +116,8 @@ end
 
 ------------------------------------------------------------------------------------------------------------ missing
 
--- Returns an answer where the list was asked for by the name of a sub-account that nothing shows to be spelled so: then
--- it shows nothing. Waits, to ask for another spelling; or returns nil and an error.
+-- Judges a list that was asked for by the name of a sub-account of unproved spelling: that list proves nothing. Returns
+-- an answer; nil, perhaps to ask with another spelling; or nil and an error.
 local function judge_spelling(question)
   local reconcile, again = question.reconcile, false
   local asked = reading.question(reconcile, question.intent.params, question.spelled)
@@ -130,8 +140,8 @@ local function judge_spelling(question)
   question.waits = again
 end
 
---- Returns what it means that a late, whole reading shows nothing: `not_done`, unless it was asked for in a way that
---- hides the record, and then it is asked again; or nil and an error.
+--- Returns the answer of a late, whole reading without the record: `not_done`, unless the question hid the record; or
+--- nil and an error.
 function M.missing(question)
   local shown = question.shown
   if shown and shown.incomplete then return question:doubt {} end
@@ -144,14 +154,14 @@ end
 
 --------------------------------------------------------------------------------------------------------------- a state
 
--- Each returns an answer by the state that the call requested, of the record that shows it, or of none.
+-- Each returns an answer by the requested state and the record, or none.
 local states = {}
 
 function states.present(_, record)
   return record and { outcome = "done", record = record } or nil
 end
 
--- A record that is missing early may be too new to be listed; only later is it gone.
+-- A record that is missing early may be too new to be listed.
 function states.absent(question, record)
   if not question.late then return nil end
   if record then return { outcome = "not_done", record = record } end
@@ -206,8 +216,7 @@ M["repeat"] = function(question)
   return nil, err
 end
 
--- Nothing identifies it. A record that carries the same remark shows that it was done; nothing ever shows that it was
--- not.
+-- A record with the call's remark shows `done`; nothing ever shows `not_done`.
 function M.nothing(question)
   local answer, err = M.match(question)
   if answer and answer.outcome == "done" and not question.intent.params.remark then

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Gates: what a room on top has to say before a call is sent. The module registers each gate by its name; the journal
--- asks the gates that an account needs, and those that the client brings, in the transaction that records the call.
+-- Accounts of a journal, and their gates. A name leads to an account, and never joins two: restrictions follow the API
+-- key. A gate is what a room on top has to say before a call is sent. The module registers each gate by its name; the
+-- journal asks the gates of an account in the transaction that records the call.
 --
 -- A gate answers yes with the columns of the call's row, or no with an error. Whatever else happens (a raised error, a
 -- table that cannot be read, a signature that cannot be checked) ends the transaction: nothing is sent or remembered.
@@ -12,16 +13,85 @@ local errors = lazy "purser.client.call.errors"
 local digest = lazy "purser.client.util.digest"
 local intents = lazy "purser.write.intent"
 local names_of = lazy "purser.client.util.names_of"
+local spending = lazy "purser.write.guard.spending"
 
 local M = {}
 
 local format = string.format
 
---- The need of an account that was joined with another: no client brings that gate, so that none goes on under the old
---- name.
+M.LOCK = 7078806 -- a join waits for the calls that begin, and they wait for the join
+
+--- The need of an account that was joined with another: no client brings that gate.
 M.JOINED = "joined"
 
 local LOCK = 7078811 -- held while the tables of gates are made
+
+--------------------------------------------------------------------------------------------------------- accounts
+
+--- Returns whether an account's name is a digest of its API key: no person gave a name.
+function M.is_unnamed(tx, account, key)
+  return account == key.unnamed or tx:rows([[SELECT account FROM purser_accounts WHERE identity = $1
+    AND account = identity]], account)[1] ~= nil
+end
+
+--- Returns the account that a name was joined with; nil for none.
+---@return string|nil account
+function M.joined_with(tx, name)
+  local row = tx:rows("SELECT account FROM purser_joins WHERE name = $1", name)[1]
+  return row and row.account
+end
+
+--- Returns the names that were joined with an account, directly or by others.
+---@return string[] names
+function M.joined(tx, account)
+  local names, at = { account }, 0
+  while at < #names do
+    at = at + 1
+    for _, row in ipairs(tx:rows("SELECT name FROM purser_joins WHERE account = $1 AND name <> $1", names[at])) do
+      names[#names + 1] = row.name
+    end
+  end
+  table.remove(names, 1)
+  return names
+end
+
+--- Makes sure that an API key signs for one account alone, and writes the limits that a client brings, in a transaction
+--- that outlives a rejection. Returns true; or nil and an error or a message, and then nothing may be sent.
+---@param identity string  a digest of the API key
+---@param limits table<string, purser.StandingLimit>|nil
+function M.identify(self, account, identity, limits)
+  self.identified = self.identified or setmetatable({}, { __mode = "k" }) -- by key, and by the table of limits
+  local known = self.identified
+  if known[identity] == account and (not limits or known[limits] == account) then return true end
+  local ok, problem = self.db:transaction(function(tx)
+    local joined = M.joined_with(tx, account)
+    if joined then
+      tx:reject(intents.other_account(joined, account, identity, "nothing was sent: this name is that"))
+    end
+    tx:rows("INSERT INTO purser_accounts (identity, account, added_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+      identity, account, intents.time_text(tx:now()))
+    local owner = tx:rows("SELECT account FROM purser_accounts WHERE identity = $1", identity)[1]
+    if owner.account ~= account then
+      tx:reject(intents.other_account(owner.account, account, identity, "nothing was sent: this API key is that"))
+    end
+    if limits then spending.keep(tx, account, limits) end
+    return true
+  end)
+  if ok then self.identified[identity] = account end
+  if ok and limits then self.identified[limits] = account end
+  return ok, problem
+end
+
+--- Returns whether a person joined a name, or the digest of an API key, with an account; or nil and a message.
+---@param db table  or a transaction of it
+---@return boolean|nil is_joined, string|nil message
+function M.is_joined(db, name, account)
+  local rows, message = db:rows("SELECT person FROM purser_joins WHERE name = $1 AND account = $2", name, account)
+  if not rows then return nil, message end
+  return rows[1] ~= nil
+end
+
+------------------------------------------------------------------------------------------------------------ gates
 
 ---@class purser.Gate
 ---@field tables string[]  statements that make the gate's own tables where they are missing
@@ -32,7 +102,7 @@ local LOCK = 7078811 -- held while the tables of gates are made
 ---@field count fun(tx: table, row: table<string, string>, sign: integer)  counts a recorded call again, or no longer
 ---@field prune fun(tx: table, before: string)
 
--- Makes the tables of a gate, and writes that an account needs the gate. Nothing that fails later takes that back.
+-- Makes a gate's tables, and writes the account's need. No later failure takes the need back.
 local function need(options, name, gate, opened)
   local journal, account, ok, message = options.journal, options.account, true, nil
   if options.api_key then ok, message = journal:identify(account, digest.account_of(options.api_key)) end
@@ -49,7 +119,7 @@ local function need(options, name, gate, opened)
   return "the " .. registered[name].option .. " cannot be used with this journal: " .. tostring(message)
 end
 
---- Makes the gates that a client brings, by name. Returns nil, a message and what to do where one cannot be.
+--- Makes a client's gates, by name; or returns nil, a message and the cure.
 ---@param options table  those of purser.new
 ---@param host string|nil  of the service
 ---@return table<string, table>|nil gates, string|nil message, string|nil hint
@@ -82,17 +152,16 @@ local function needed(tx, account)
   return names
 end
 
--- Ends the transaction where a key signs for an account without a need in a journal where another account has one: the
--- key may be of that account all the same, and only a person can tell.
+-- Ends the transaction where a key signs for an account without a need, another account has one, and no person told the
+-- two apart.
 local function check_apart(tx, account, intent)
   local gated = tx:rows("SELECT account FROM purser_needs WHERE gate <> $1 ORDER BY account LIMIT 1", M.JOINED)[1]
-  if gated and not tx:rows("SELECT account FROM purser_joins WHERE name = $1 AND account = $2", intent.signer or "",
-    account)[1] then
+  if gated and not M.is_joined(tx, intent.signer or "", account) then
     tx:reject(intents.not_apart(gated.account, account, intent.signer))
   end
 end
 
---- Asks the gates of an account about a call, before the call's row is written. Ends the transaction where one says no.
+--- Asks an account's gates about a call before its row is written. A gate's no ends the transaction.
 ---@param brought table<string, table>  by the client
 ---@param facts { queue: string, key: string }
 ---@return table<string, string> columns
@@ -115,13 +184,12 @@ function M.admit(tx, brought, intent, row, facts)
   return columns
 end
 
---- Counts a recorded call again (1), because it was executed after all; or no longer (-1).
+--- Counts a call that was executed after all (1), or no longer (-1).
 ---@param row table<string, string>  of purser_calls
 function M.count(tx, row, sign)
   for _, gate in pairs(needed(tx, row.account)) do gate.count(tx, row, sign) end
 end
 
---- Prunes what the gates keep.
 function M.prune(tx, before)
   for _, row in ipairs(tx:rows "SELECT DISTINCT gate FROM purser_needs") do
     local known = registered[row.gate]

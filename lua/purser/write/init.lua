@@ -12,26 +12,15 @@
 local call = require "purser.write.call"
 local lazy = require "purser.client.util.lazy"
 local intents = require "purser.write.intent"
-local reconcile = require "purser.write.reconcile"
 local guard = lazy "purser.write.guard"
 
 local M = {
-  send = call.write, recall = call.recall, prepare = call.prepare, preview = call.preview,
+  send = call.write, recall = call.recall, prepare = call.prepare, preview = call.preview, reconcile = call.reconcile,
   believe_prepared = call.believe_prepared, unnamed = call.unnamed, advice = intents.advice,
 }
 
 --- Makes the guard of a client.
 ---@return purser.Guard|nil guard, string|nil message, string|nil hint
 function M.make_guard(...) return guard.new(...) end
-
---- Does what client:reconcile says.
----@param client purser.State
----@param unreconciled purser.Error|purser.Intent
----@param options purser.ReconcileOptions|nil
----@param window purser.reconcile.Window|nil
----@return purser.Reconciliation|nil answer, purser.Error|nil err
-function M.reconcile(client, unreconciled, options, window)
-  return reconcile.reconcile(call.service_of(client, window and window.readings), unreconciled, options, window)
-end
 
 return M

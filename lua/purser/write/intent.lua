@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- An intent: what a write call was about to do. It is written down before the first byte leaves, and it is what an
--- unknown outcome is reconciled by. Here stands, too, what every journal knows of calls, in memory or in a database.
+-- An intent: a write call as data, recorded before the first byte leaves; an unknown outcome is reconciled by its
+-- intent. Both kinds of journals share the digests, states and errors of this file.
 
 local codes = require "purser.codes"
 local core = require "purser.core"
@@ -29,11 +29,10 @@ local sub, upper = string.sub, string.upper
 ---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
 
---- Returns an id that no other call has; or nil and a message.
 ---@return string|nil id, string|nil message
 function M.new_id() return core.random_token(24) end
 
---- Returns the intent of a call with these checked values. Passwords are not kept.
+--- Returns the intent of a call with these checked values, but for passwords.
 ---@param values table<string, any>
 ---@param extra string[]|nil the names of parameters that the row does not know
 function M.new(row, values, extra, sent_at, recv_window, account, id)
@@ -45,28 +44,26 @@ function M.new(row, values, extra, sent_at, recv_window, account, id)
     account = account, id = id }
 end
 
---- Returns the id of the record that a call made, as its answer and the histories show it; nil where nothing does.
+--- Returns the id of a record, in answers and histories; nil for none.
 ---@return string|nil
 function M.id_of(record)
   local id = record.tranId or record.id or record.apiKey
   return id ~= "" and id or nil
 end
 
---- Returns the list that shows the records of an operation; nil where none does. Both groups of sub-accounts show the
---- same lists.
+--- Returns the list that shows the records of an operation; nil for none. Both groups of sub-accounts share lists.
 ---@return string|nil
 function M.history_of(row)
   local lookup = row.reconcile and row.reconcile.lookup
   return lookup and (gsub(lookup, "^broker%.", "sub_account."))
 end
 
---- Returns the list in which an operation makes a record; "" where it makes none.
+--- Returns the list in which an operation makes a record; "" for none.
 ---@return string
 function M.makes_in(row)
   return (row.effect == "create" or row.effect == "transfer") and M.history_of(row) or ""
 end
 
---- Returns the operations whose records are in one history.
 ---@return table<string, boolean>
 function M.shown_in(history)
   local names = {}
@@ -76,7 +73,6 @@ function M.shown_in(history)
   return names
 end
 
---- Returns the parameters of an intent as JSON.
 ---@return string
 function M.encode(intent)
   return json.encode(next(intent.params) and intent.params or json.object {})
@@ -84,18 +80,17 @@ end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
--- Returns an amount in one spelling, since 1.50 and 1.5 are one, and any other value as it is.
+-- Returns a value, an amount in one spelling: 1.50 is 1.5.
 local function plain_amount(row, name, value)
   local param = row.by_name[name]
   local amount = param and param[2] == "amount" and core.decimal(value)
   return tostring(amount or value)
 end
 
--- People spell these names in more than one way.
+-- People spell these names in several ways.
 local spelled = { asset = upper, coin = upper, toAccount = lower, fromAccount = lower, address = lower }
 
--- Returns the names that count of a call which only its content identifies: those that a record shows, since two calls
--- that differ in nothing else may each have made it. Nil where everything counts.
+-- Returns the names that a record shows of a call which only its content identifies; nil for any other call.
 local function shown_names(row)
   local reconcile = row.reconcile
   if not reconcile or reconcile.strategy ~= "match" and reconcile.strategy ~= "nothing" then return nil end
@@ -104,8 +99,7 @@ local function shown_names(row)
   return shown
 end
 
--- Returns a digest of a title and values, but for the id that distinguishes equal calls, and for a password, which may
--- be another when a call is repeated.
+-- Returns a digest of a title and values, without the generated id and passwords, which change when a call is repeated.
 ---@param shown table<string, boolean>|nil  the names that count; nil: all
 ---@param spelling table<string, fun(value: string): string>
 local function digest_of(title, row, params, shown, spelling)
@@ -124,17 +118,16 @@ local function digest_of(title, row, params, shown, spelling)
   return digest.of(table.concat(parts, "\n"))
 end
 
---- Returns a time as tables keep it: 13 digits, whose order as text is that of the times. One that they cannot keep is
---- their first or last.
+--- Returns a time as tables keep times: 13 digits, ordered as texts. Times out of range become the first or last.
 ---@param ms integer  epoch milliseconds
 ---@return string
 function M.time_text(ms)
   return format("%013d", math.min(math.max(0, ms), 9999999999999))
 end
 
---- Returns what two equal calls have in common, whichever operations make them in one history: all but the id that
---- distinguishes them, and but what no record would show. Operations that withdraw name networks otherwise, and one has
---- contracts: neither counts; and a memo counts as if it stood behind the address, as one operation has it.
+--- Returns the digest that equal calls of one history share: of all values that a record shows, without the generated
+--- id. Of withdrawals neither network nor contract counts, and a memo counts as part of the address, as in one
+--- operation.
 function M.digest(row, params)
   local shown, history = shown_names(row), M.makes_in(row)
   if row.moves and row.moves.to == "address" and params.address then
@@ -145,25 +138,24 @@ function M.digest(row, params)
   return digest_of(history ~= "" and history or row.full_name, row, params, shown, spelled)
 end
 
---- Returns a digest of what a key stands for: all values of the call in one spelling.
+--- Returns a digest of all values of a call: its key stands for them.
 ---@param params table<string, any>
 ---@return string
 function M.content(row, params) return digest_of(row.full_name, row, params, nil, { asset = upper, coin = upper }) end
 
---- Returns the key of a call that carries an id of the caller's; nil where it carries none.
+--- Returns the key of a call that carries the caller's id; nil for any other call.
 ---@return { name: string, content: string }|nil
 function M.own_key(row, params)
   local id = row.reconcile.generated_id and params[row.reconcile.client_id]
   return id and { name = id, content = M.content(row, params) } or nil
 end
 
---- The states of calls that certainly made no record: such a call may be sent again with its key.
+--- The states of calls that certainly made no record, and may be sent again.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
---- The states of calls without a known end.
 M.UNDECIDED = { open = true, unknown = true, undecided = true }
 
--- The states that an end may replace; any other end counts over all but `done`.
+-- The states that an end may replace; any other end replaces all but `done`.
 local over = { unknown = { open = true, unknown = true }, undecided = M.UNDECIDED }
 
 ---@class purser.Verdict  what is made of an end that a process reports
@@ -173,12 +165,11 @@ local over = { unknown = { open = true, unknown = true }, undecided = M.UNDECIDE
 ---@field is_over boolean|nil      the call is known not to have been executed, though a record agrees with it
 ---@field is_taken boolean|nil     the record belongs to another call; nothing is written
 
--- Returns how much an end says of its record: 0 nothing, 1 which one agrees, 2 which one it is.
+-- Returns how surely an end names its record: 0 not, 1 by content, 2 by answer or id.
 local function sureness(ending) return ending.record_id and (ending.answered and 2 or 1) or 0 end
 
---- Judges an end. That a call was not executed is a promise: whoever heard it may have sent the same again, and while
---- such a call is open a record that merely agrees is that one's. And whose a record is stays known: an end that says
---- less of it does not leave it to an equal call.
+--- Judges an end. `not_done` is a promise: its hearer may have sent an equal call, which a record that merely agrees
+--- belongs to while that call is open. An end that names its record less surely replaces no `done`.
 ---@param known purser.Call  as it is written
 ---@param later integer       by how many attempts that is later than the one that ended
 ---@param ending { state: string, record_id: string|nil, answered: string|false }
@@ -197,16 +188,15 @@ function M.judge_end(known, later, ending, has_open_equal)
   return { counts = later == 0 and (not over[ending.state] or over[ending.state][known.state]) or nil }
 end
 
--- Returns whether a rejection speaks of the request alone: the table has its code, and it does not say that something
--- is there already.
+-- Returns whether a rejection speaks of the request alone: its code is known, and no word says "exists".
 local function speaks_of_request(err)
   local text = gsub(lower(err.message), "not exist", "")
   return codes.list[tostring(err.code)] and not (find(text, "exist", 1, true) or find(text, "duplicat", 1, true)
     or find(text, "repeat", 1, true))
 end
 
---- Takes a rejection for no answer where the call carries an id, and something else than the call may be meant: a
---- gateway that sends a request twice brings the word "exists" for one that was executed.
+--- Makes a rejection of a call with an id an unknown outcome where the word may be of an earlier request: a gateway
+--- that sends twice brings "exists" for an executed call.
 function M.doubt_rejection(row, intent, err)
   local id = row.reconcile.client_id
   local is_doubtful = err and err.kind == "api" and err.outcome == "rejected" and row.reconcile.generated_id
@@ -214,7 +204,7 @@ function M.doubt_rejection(row, intent, err)
   if is_doubtful then err.outcome = "unknown" end
 end
 
---- Returns whether two keys stand for one call: each has a digest, or two of what was sent and what was asked for.
+--- Returns whether two keys stand for one call. Each content has one digest, or two.
 ---@return boolean
 function M.is_same_content(content, other)
   for digest_ in gmatch(content, "%S+") do
@@ -223,7 +213,7 @@ function M.is_same_content(content, other)
   return false
 end
 
---- Returns the error of a call whose key stands for other content; nil where it is the same.
+--- Returns the error of a key that stands for other content; nil for the same.
 ---@param known { content: string, id: string }
 ---@param key { name: string, content: string }
 ---@return purser.Error|nil
@@ -247,7 +237,7 @@ function M.key_of_call(known, key)
       .. "list, and give it another key only where it is owed besides", known.id) }
 end
 
---- Returns the error of what was done by another account of a journal, which may be this one under another name.
+--- Returns the error of a deed of another account, which may be this one under another name.
 ---@param other string    its name
 ---@param account string  that of the client
 ---@param unnamed string  the one that the client has where it is given none
@@ -263,7 +253,7 @@ function M.other_account(other, account, unnamed, what)
         account) or "", about == "" and "add its payments first" or "give each client an account of its own") }
 end
 
---- Returns the error of a key in a journal in which another account needs a gate, and which no person told apart.
+--- Returns the error of an API key that nobody told apart from an account with a gate.
 ---@param gated string     the account that needs the gate
 ---@param account string   that of the client
 ---@param identity string  a digest of the API key
@@ -273,10 +263,11 @@ function M.not_apart(gated, account, identity)
     message = format('nothing was sent: this API key may be of account "%s", which is under a policy in this journal, '
       .. 'and this client is account "%s"', gated, account),
     hint = format('where the key is of account "%s", give the client that name and the policy, else say once that the '
-      .. 'key is not: `purser journal join %s %s`', gated, identity, account) }
+      .. 'key is not%s: `purser journal join %s %s`', gated, account == identity and ", and give it an account" or "",
+      identity, account == identity and "ACCOUNT" or account) }
 end
 
---- Returns whether a record shows the id by which the service distinguishes a call.
+--- Returns whether a record shows the call's own id.
 ---@param intent purser.Intent|purser.Call
 ---@return boolean
 function M.shows_id(intent, record)
@@ -286,8 +277,8 @@ function M.shows_id(intent, record)
     and record[name] == intent.params[name]
 end
 
---- Keeps how a call ended, in a journal of either kind. Returns true; nil and a message; or false where its record is
---- another call's, and then nothing is written.
+--- Keeps the end of a call, in either kind of journal. Returns true; nil and a message; or false for another call's
+--- record, and then nothing is written.
 ---@param change purser.Stage|nil  what becomes of the payment that it is of
 ---@return boolean|nil ok, string|nil message
 function M.finish(journal, intent, value, err, change)
@@ -299,7 +290,7 @@ end
 
 local CLOCKS_DIFFER_MS = 60000 -- the machine's and the service's
 
---- Keeps what a reconciliation found. Returns a verdict; or nil and a message.
+--- Keeps the answer of a reconciliation. Returns a verdict; or nil and a message.
 ---@return purser.Verdict|nil verdict, string|nil message
 function M.reconciled(journal, intent, answer, change)
   local record, shows_id = answer.record, M.shows_id(intent, answer.record)
@@ -308,19 +299,18 @@ function M.reconciled(journal, intent, answer, change)
   local verdict, problem = journal:end_call(intent, ending)
   local id = answer.outcome == "done" and type(record) == "table" and M.id_of(record)
   if not verdict or not id then return verdict, problem end
-  -- a record that shows this call's id is its, whatever another call's answer named; and so is one of another history
+  -- a record with this call's id is its own, whatever an answer named; so is one of another history
   if shows_id or not verdict.is_taken then journal:contest(intent, tostring(id), intent.sent_at - CLOCKS_DIFFER_MS) end
   if shows_id and verdict.is_taken then return journal:end_call(intent, ending) end
   return verdict
 end
 
---- A record is not dated later than this after the last moment at which its call could be accepted.
+--- No record is dated later than this after its call's window.
 M.LATEST_MS = 86400000
 
 -------------------------------------------------------------------------------- from a file, another process or by hand
 
---- Returns the row of an intent that a caller may have read from anywhere, or change later, and a copy as it was sent:
---- one that was written by hand may have numbers and lists; or nil, a message and what to do.
+--- Returns the row of a caller's intent, and a copy of the intent as it was sent; or nil, a message and what to do.
 ---@return table|nil row, purser.Intent|string intent_or_message, string|nil hint
 function M.row_of(given)
   local intent = {}
@@ -359,7 +349,7 @@ end
 
 ----------------------------------------------------------------------------------------------------- an unknown outcome
 
--- {look} is who looks for it, {lookup} where, {which} is what is looked for.
+-- {look}: who looks; {lookup}: where; {which}: for what.
 local advice = {
   client_id = "do not run it again: {look} {lookup} for {which}",
   name = "do not run it again: {look} {lookup} for {which}",
@@ -372,16 +362,15 @@ local advice = {
 }
 advice.conversion = advice.match
 
--- The intent of an answer that client:parse was given alone is known to nobody but its caller.
+-- Only its caller knows the intent of an answer for client:parse.
 local BY_HAND = 'client:reconcile { operation = "%s", params = what was sent, sent_at = its timestamp }'
 
--- Returns enough of an API key to know it by: whole it belongs into no log, as --dry-run and the journal have it too.
+-- Returns enough of an API key to know it by: no log may hold the whole.
 local function shown(name, value)
   if name ~= "apiKey" then return value end
   return #value > 12 and sub(value, 1, 4) .. "..." .. sub(value, -4) or "..."
 end
 
--- Returns what is looked for, and the way.
 local function which(reconcile, values)
   local client_id, equal = reconcile.client_id, reconcile.match_on and table.concat(reconcile.match_on, ", ")
   if client_id and not values then
@@ -394,7 +383,7 @@ local function which(reconcile, values)
   return equal or "", reconcile.strategy == "client_id" and "match" or reconcile.strategy
 end
 
---- Returns what to do where the outcome of a call is unknown, as a sentence without its full stop; nil for a read.
+--- Returns what to do about an unknown outcome, as a sentence without its full stop; nil for a read.
 ---@param values table<string, any>|nil  what was sent, by name; nil where only the caller knows
 ---@return string|nil
 function M.advice(row, values)
@@ -408,8 +397,7 @@ end
 
 --------------------------------------------------------------------------------------------------- a journal that fails
 
---- Returns what to do where a statement failed because another connection held the lock of the database for too long;
---- nil for any other failure.
+--- Returns what to do about a database that another connection locked for too long; nil for any other failure.
 ---@param message string  the database's
 ---@return string|nil hint
 function M.lock_hint(message)
@@ -419,7 +407,7 @@ function M.lock_hint(message)
   end
 end
 
---- Returns the error of a call that needs a journal whose statement failed.
+--- Returns the error of a journal whose statement failed.
 ---@param outcome purser.outcomes  of that call
 ---@param message string           the database's
 ---@param hint string|nil          where the database was not locked

@@ -9,6 +9,117 @@ local verdict = require "purser.write.verdict"
 
 local M = {}
 
+---------------------------------------------------------------------------------------------------------- whose it is
+
+-- A record belongs to the call whose answer named it, or whose id it shows; a call found by content has taken its
+-- record.
+
+---@class purser.evidence.Claims
+local Claims = {}
+Claims.__index = Claims
+
+--- Makes what is known of the records of the call's history.
+---@return purser.evidence.Claims
+function M.claims(service, row, intent)
+  return setmetatable({ journal = service.journal, row = row, intent = intent,
+    account = intent.account, operations = intents.shown_in(intents.history_of(row)) }, Claims)
+end
+
+local function unread(message) return nil, intents.journal_error("unknown", message) end
+
+--- Returns whether a call is the question's.
+function Claims:is_own(call)
+  local name = self.row.reconcile.generated_id and self.row.reconcile.client_id
+  local id = name and self.intent.params[name]
+  if self.intent.id == nil and id ~= nil then return call.params[name] == id end -- planned
+  return call.id ~= nil and call.id == self.intent.id
+end
+
+-- Returns the calls with the ids of records, by id; or nil and an error.
+local function owners_of(self, column, records, id_of)
+  local asked, seen = {}, {}
+  for _, record in ipairs(records) do
+    local id = id_of(record)
+    if id and not seen[id] then seen[id], asked[#asked + 1] = true, id end
+  end
+  if not asked[1] then return {} end
+  local owners, message = self.journal:owners(column, self.account, asked, self.operations)
+  if not owners then return unread(message) end
+  return owners
+end
+
+local function record_id(record)
+  local id = intents.id_of(record)
+  return id and tostring(id) or nil
+end
+
+--- Returns the owners of records, record -> call; or nil and an error. The id that a record shows is stronger than its
+--- content.
+---@param records table[]
+---@return table<table, purser.Call>|nil owners, purser.Error|nil err
+function Claims:owners(records)
+  local by_record, err = owners_of(self, "record_id", records, record_id)
+  if not by_record then return nil, err end
+  local reconcile = self.row.reconcile
+  local name = reconcile.generated_id and reconcile.client_id
+  local function id_of(record)
+    local id = name and record[name]
+    return type(id) == "string" and id ~= "" and id or nil
+  end
+  local by_id
+  by_id, err = owners_of(self, "key", records, id_of)
+  if not by_id then return nil, err end
+  local owners = {}
+  for _, record in ipairs(records) do
+    local owner, carrier = by_record[record_id(record) or ""], by_id[id_of(record) or ""]
+    owners[record] = owner and (owner.answered or not carrier) and owner or carrier
+  end
+  return owners
+end
+
+--- Returns other open calls that can have made a record between two times; or nil and an error.
+---@param later integer  by how much a record's time may lie after the time until which its call was accepted
+function Claims:open_calls(first, last, later)
+  local calls, message = self.journal:open_calls(self.account, self.operations, first - later, last)
+  if not calls then return unread(message) end
+  local others = {}
+  for _, call in ipairs(calls) do
+    local made_until = call.sent_at + (call.recv_window or 0) + later
+    if not self:is_own(call) and made_until >= first then others[#others + 1] = call end
+  end
+  return others
+end
+
+--- Returns the calls of this operation that were made, and whose records the question shows; or nil and an error.
+function Claims:made_calls(first, last)
+  local calls, message = self.journal:made_calls(self.account, { [self.row.full_name] = true }, first, last)
+  if not calls then return unread(message) end
+  local found = {}
+  for _, call in ipairs(calls) do
+    local is_shown = call.sent_at >= first and not self:is_own(call)
+    for _, name in ipairs(self.row.reconcile.copy_params or {}) do
+      is_shown = is_shown and call.params[name] == self.intent.params[name]
+    end
+    if is_shown then found[#found + 1] = call end
+  end
+  return found
+end
+
+--- Returns whether a person joined an API key with the account; or nil and an error.
+function Claims:is_joined(signer)
+  local is_joined, message = self.journal:is_joined(signer, self.account)
+  if is_joined == nil then return unread(message) end
+  return is_joined
+end
+
+--- Returns whether a forgotten call can have made a record since `first`.
+function Claims:has_forgotten(first, later)
+  local forgotten_to = self.journal.forgotten
+  return forgotten_to ~= nil and forgotten_to + intents.MAX_WINDOW_MS + later >= first
+end
+
+--------------------------------------------------------------------------------------------------------- what is said
+
 --- Why an answer is `undecided`: docs/write/outcomes.md lists the words.
 M.reasons = {
   clock = "a clock was wrong when it was sent or looked for, and nothing shows when the record must be visible",
@@ -31,7 +142,7 @@ M.reasons = {
   vanished = "the service showed a record that agrees with it, and shows it no more",
 }
 
---- Returns an answer that a person has to look at.
+--- Returns the answer `undecided`.
 ---@param why string  of M.reasons; what its text has places for comes after
 function M.undecided(candidates, why, ...)
   return { outcome = "undecided", candidates = candidates, reason = why .. ": " .. M.reasons[why]:format(...) }
@@ -41,22 +152,21 @@ local undecided = M.undecided
 
 local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 
--- Waits until then; after that it is undecided. A payment that is planned waits in its queue.
+-- Waits until a time, then answers `undecided`. A planned payment waits in its queue.
 local function wait(question, why, candidates, ends)
   if question.service:now() >= ends then return undecided(candidates, why) end
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
   question.waits, question.newer_than, question.wait_ends = true, question.shown.began, ends
 end
 
--- Returns "failed" where the service kept a record as failed, "open" where its state is no end, and nil otherwise. A
--- withdrawal was accepted, whatever its state.
+-- Returns "failed", or "open" for a state that is no end; nil otherwise. A withdrawal was accepted in any state.
 local function state_of(question, record)
   local failed = question.reconcile.failed_status
   if failed == nil or record.status == "SUCCESS" or answers.is_blank(record.status) then return nil end
   return record.status == failed and "failed" or "open"
 end
 
--- Returns what a record says that was found.
+-- Returns the answer of a record.
 local function found(question, record)
   local state = state_of(question, record)
   if not state then return { outcome = "done", record = record } end
@@ -66,8 +176,7 @@ local function found(question, record)
   return wait(question, "failing", { record }, question.deadline + PATIENCE_MS)
 end
 
--- Returns the attempts of a call that may have made a record, the latest first: those in whose windows the record lies;
--- all where it lies in none.
+-- Returns the attempts of a call in whose windows a record lies, the latest first; all where it lies in none.
 local function attempts_of(question, call, record)
   local at, all, within = record[question.reconcile.time_member], { call }, {}
   for i, attempt in ipairs(call.earlier or {}) do all[i + 1] = attempt end
@@ -78,7 +187,7 @@ local function attempts_of(question, call, record)
   return within[1] and within or all
 end
 
--- Returns a call as records compare with it; of one that owns a record, as of the attempt that made it.
+-- Returns the subject of a call; of an owner that of the attempt which made the record.
 local function subject_of(question, call, record)
   if call == question.intent then
     if question.window.is_planned then return verdict.subject(call) end
@@ -90,8 +199,8 @@ local function subject_of(question, call, record)
     one.sent_at + (one.recv_window or question.service.recv_window) + question.later)
 end
 
--- Returns what the records of the readings show of the service: `seen`, `owners`, whose they are, `free`, those of
--- nobody, and `of`, those of a call by its id; or nil and an error. Kept with what many calls are looked for in.
+-- Returns what records show of the service: `seen`; `owners`, by record; `free`, the unclaimed; `of`, by call; or nil
+-- and an error. Kept with a shared reading.
 local function learn(question)
   local union, name = question.union, question.row.full_name
   if union.learned[name] then return union.learned[name] end
@@ -117,7 +226,7 @@ end
 
 ----------------------------------------------------------------------------------------------------------- by its id
 
--- Returns whether a record that failed may be of an attempt that is not the latest.
+-- Returns whether a failed record may be of an earlier attempt.
 local function may_be_another_attempts(question, record)
   local intent, at = question.intent, record[question.reconcile.time_member]
   local is_early = type(at) == "number" and at < intent.sent_at - question.before
@@ -127,7 +236,7 @@ local function may_be_another_attempts(question, record)
   return attempts[1] ~= intent or attempts[2] ~= nil
 end
 
--- Returns the record that shows the call's own id, the best of several; and whether that is another payment's.
+-- Returns the best record with the call's own id, and whether it is another payment's.
 local function own_record(question, subject, seen)
   local best, contradicts, rank = nil, false, 0
   for _, record in ipairs(subject.id and reading.with_id(question.union, subject.id_name, subject.id) or {}) do
@@ -144,8 +253,8 @@ end
 
 local FRESH_MS = 3600000 -- calls that were answered so long before must be shown, and until a record must be seen
 
--- Returns whether a call that was made is not shown, so that others may be missing as well; or nil and an error. A list
--- that is no history loses what is deleted.
+-- Returns whether a call that was made is missing, so that others may be; or nil and an error. A list that is no
+-- history loses what is deleted.
 local function is_stale(question)
   if question.window.is_planned or not reading.is_history(question.reconcile) then return false end
   local first = math.max(question.intent.sent_at - FRESH_MS, question.shown.first + question.before)
@@ -160,7 +269,7 @@ local function is_stale(question)
   return false
 end
 
--- Returns the unclaimed records that may be the call's, and those of them that agree with it; or nil and an error.
+-- Returns the unclaimed records that may be the call's, and those that agree; or nil and an error.
 local function candidates_of(question, subject, learned)
   local may, left, fit = {}, {}, {}
   for _, list in ipairs { learned.free, learned.of[question.intent.id] } do
@@ -181,9 +290,8 @@ local function candidates_of(question, subject, learned)
   return left, fit
 end
 
--- Returns until when an open call may be found to own one of the records, nil where none could; and whether one that is
--- undecided could. Once a rival's own record must be visible nothing more is shown of the rival: two calls that one
--- crash left open would wait for each other.
+-- Returns until when open calls may own one of the records, nil for none, and whether an undecided one may. A rival's
+-- wait ends once its own record must be visible: two lost calls would wait for each other.
 local function rivals_of(question, open, seen, records, test)
   local ends, is_blocked = nil, false
   for _, call in ipairs(open) do
@@ -199,7 +307,7 @@ local function rivals_of(question, open, seen, records, test)
   return ends, is_blocked
 end
 
--- Returns whether the last reading shows a record: an answer may have been another request's.
+-- Returns whether the last reading shows a record: answers may be mixed up.
 local function is_shown(question, record)
   for _, one in ipairs(question.shown.records) do
     if one == record then return true end
@@ -207,7 +315,7 @@ local function is_shown(question, record)
   return false
 end
 
--- Returns what the one record says that agrees with the call.
+-- Returns the answer of the one record that agrees.
 local function judge_one(question, record, open, seen)
   if not is_shown(question, record) then
     return wait(question, "vanished", { record }, question.intent.sent_at + PATIENCE_MS)
@@ -218,8 +326,8 @@ local function judge_one(question, record, open, seen)
   return found(question, record)
 end
 
--- Returns whether nothing shows that the API key which reads the histories is of the account whose key signed the call:
--- no record is of another call's attempt that the same key signed, and no person said so; or nil and an error.
+-- Returns whether nothing shows that the reading API key is of the account: no record of a call that the signing key
+-- made, and no person's word; or nil and an error.
 local function is_stranger(question, owners)
   local signer, reader = question.intent.signer, question.service.signer
   if not signer or signer == reader then return false end
@@ -235,12 +343,12 @@ local function is_stranger(question, owners)
   return not is_joined
 end
 
--- Returns what all readings say of the call: an answer; nil where there is something to wait for, or nothing was done;
--- or nil and an error.
+-- Returns the answer of all readings; nil while there is something to wait for, or nothing was done; or nil and an
+-- error.
 local function judge(question)
   local subject = subject_of(question, question.intent)
-  local learned, unread = learn(question)
-  if not learned then return nil, unread end
+  local learned, cause = learn(question)
+  if not learned then return nil, cause end
   local seen = learned.seen
   local own, contradicts = own_record(question, subject, seen)
   if own and contradicts then return undecided({ own }, "id reused") end
@@ -267,7 +375,7 @@ local function judge(question)
   return undecided(may, question.window.is_planned and "planned" or may[2] and "many" or "differs")
 end
 
--- Returns the records that agree with the call, whoever owns them.
+-- Returns the records that agree with the call, of any owner.
 local function agreeing(question)
   local subject, list = subject_of(question, question.intent), {}
   for _, record in ipairs(question.union.records) do
@@ -276,7 +384,7 @@ local function agreeing(question)
   return list
 end
 
---- Finds a call by the id that it carries, as soon as a record shows that; or by what two whole readings show late.
+--- Finds a call by its id in any reading, or by content in two late, whole readings.
 function M.find(question, how)
   local shown, err = reading.of(question, how)
   if not shown then return nil, err end

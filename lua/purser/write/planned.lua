@@ -1,14 +1,13 @@
 -- SPDX-License-Identifier: MIT
---- Planned calls: write calls that stand in the journal before they are sent, as payments of a queue do. A room on top
---- plans, takes, sends and ends such calls by these names alone; `client:reconcile` finds out what became of one.
----
---- A planned call is a row of `purser_calls` (write/journal/schema.lua). Its stage, due time and lease belong to the
---- room that planned it; what is known of its latest attempt is the journal's.
+--- Planned calls: write calls that stand in the journal before they are sent, as payments of a queue. A room on top
+--- plans, takes, sends and ends planned calls by these names alone, and owns the stage, due time and lease of their
+--- rows.
 
 local call = require "purser.write.call"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
+local gates = require "purser.write.gates"
 local hooks = require "purser.client.call.hooks"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
@@ -33,11 +32,11 @@ M.time_text = intents.time_text
 ---@type fun(tx: table, set: table<string, string>, where: string, ...: string): integer
 M.update = calls.update
 
---- Returns the columns of what becomes of a planned call.
+--- Returns the columns of a stage.
 ---@type fun(tx: table, change: purser.Stage): table<string, string>
 M.staged = calls.staged
 
---- Returns the operation of that full name as the client has it, to be read and not changed; nil where there is none.
+--- Returns an operation by its full name, to be read only; nil for none.
 ---@param operation string
 ---@return table|nil row
 function M.operation(operation) return operations.by_name[operation] end
@@ -48,13 +47,13 @@ function M.operation(operation) return operations.by_name[operation] end
 ---@return table<string, string>|nil values, purser.Error|nil err
 function M.check(operation, params) return validate.check(operations.by_name[operation], params) end
 
---- Returns a digest of what parameters stand for: other spellings of one payment have the same.
+--- Returns a digest of parameters, the same for all spellings.
 ---@param operation string
 ---@param params table<string, string>
 ---@return string
 function M.content(operation, params) return intents.content(operations.by_name[operation], params) end
 
---- Returns the columns that say what a call is to do.
+--- Returns the columns of a call.
 ---@param operation string
 ---@param params table<string, string>
 ---@param key string|nil  the id by which the service distinguishes it
@@ -65,7 +64,7 @@ function M.columns(operation, params, key)
     content = intents.content(row, params), digest = intents.digest(row, params), history = intents.makes_in(row) }
 end
 
---- Adds a row with these columns. Returns whether it was added: not where one has its key, or its place in a queue.
+--- Adds a row. Returns whether it was added: not where another has its key, or its place in a queue.
 ---@param tx table
 ---@param columns table<string, string>
 ---@return boolean
@@ -78,8 +77,7 @@ function M.insert(tx, columns)
   return calls.insert(tx, columns)
 end
 
---- Returns a call without a known end that does the same, an undecided one first, as its row; nil where there is none.
---- Until the end of the transaction it stays as it is.
+--- Returns the row of an equal call without a known end, an undecided one first, locked; nil for none.
 ---@param tx table
 ---@param account string
 ---@param operation string
@@ -94,23 +92,22 @@ function M.equal_call(tx, account, operation, params)
   return rows[1]
 end
 
---- Returns the id of a person's word by which a call may be sent again; nil where none stands.
+--- Returns the id of the person's word that lets a call be sent again; nil for none.
 ---@type fun(tx: table, call: string): string|nil
 M.standing_word = words.standing
 
 M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
---- Returns the names that persons joined with an account: what a room keeps under them is that account's.
+--- Returns the names that persons joined with an account.
 ---@type fun(tx: table, account: string): string[]
-M.joined_names = words.joined
+M.joined_names = gates.joined
 
---- Returns what names a record; nil where nothing does.
+--- Returns a record's id; nil for none.
 ---@type fun(record: table): string|nil
 M.record_id = intents.id_of
 
---- Returns the error of what failed in a transaction: an error that it was rejected with as it is. A message may say
---- itself what to do, behind a semicolon.
+--- Returns the error of a failed transaction. A message may have its cure behind a semicolon.
 ---@param problem any
 ---@return purser.Error
 function M.error(problem)
@@ -119,7 +116,7 @@ function M.error(problem)
       .. "was sent is found by it" or nil)
 end
 
---- Runs fn(tx) in a transaction of the journal. Returns what it returns; or nil and an error.
+--- Runs fn(tx) in a transaction. Returns its result; or nil and an error.
 ---@param journal purser.Journal
 ---@param fn fun(tx: table): any
 ---@param reads boolean|nil  `fn` only reads: it does not wait for what others write
@@ -141,17 +138,17 @@ function M.has_journal(client, journal)
   return state ~= nil and state._journal == journal
 end
 
---- Returns the name that the account of a client has where it was given none: it is that of its API key.
+--- Returns the name of a client's account that was given none.
 ---@param client purser.Client
 ---@return string
 function M.unnamed(client) return call.unnamed(private.state_of(client)) end
 
---- Returns the error of what another account of a journal did that may be this one, under another name.
+--- Returns the error of a deed of another account, which may be this one.
 ---@type fun(other: string, account: string, unnamed: string, what: string): purser.Error
 M.other_account = intents.other_account
 
---- Sends a planned call that its owner has taken: `planned:after(outcome, message, err)` returns what becomes of it,
---- which is written with how it ended. Returns as an operation does.
+--- Sends a planned call, and writes its end with that of `planned:after(outcome, message, err)`. Returns as an
+--- operation does.
 ---@param client purser.Client
 ---@param planned { operation: string, params: table, id: string, attempt: integer, attempts: integer, worker: string }
 ---@param info table  gets the call's `intent`, and `journal_error` where its end could not be written
@@ -167,8 +164,7 @@ end
 ---@return boolean
 function M.was_too_late(err) return err ~= nil and err.code == service_clock.OUTSIDE_WINDOW end
 
---- Returns for how long at most the client's requests are taken, and how long after a request was stamped its record
---- must be visible (ms).
+--- Returns the client's recv_window, and how long after its stamp a request's record must be visible (ms).
 ---@param client purser.Client
 ---@return integer recv_window, integer visible_ms
 function M.times(client)
@@ -176,7 +172,7 @@ function M.times(client)
   return window, reading.visible_ms(window, client:settings().visibility_delay_ms)
 end
 
---- Returns that calls of the client wait for the rate limit, in words; nil where none does, or not for a second.
+--- Returns in words how long calls wait for the rate limit; nil for less than a second.
 ---@param client purser.Client
 ---@return string|nil
 function M.wait_text(client)
@@ -184,12 +180,11 @@ function M.wait_text(client)
   return ms and ms >= 1000 and hooks.room_text(ms) or nil
 end
 
---- Returns readings of histories that several questions share, of one time (epoch ms) or each of its own: `readings` of
---- client:reconcile's window.
+--- Returns readings of histories that several questions share, of one time (epoch ms) or each of its own.
 ---@type fun(as_of: integer|nil): table
 M.readings = reading.share
 
---- Returns such readings that are kept in a store, and answer whatever is asked later of what was made since `first`.
+--- Returns readings that a store keeps, of all that was made since `first`.
 ---@type fun(as_of: integer, first: integer, store: table): table
 M.kept_readings = reading.share
 

@@ -22,8 +22,7 @@ local M = {}
 
 local DAY_MS = 86400000
 
---- The widest reading asks for so much more than the call's window on both sides: a service may count in a time zone
---- that is 14 hours away, and bounds in whole days.
+--- The widest reading adds this on both sides: a time zone 14 hours away, and bounds in whole days.
 M.WIDE_MS = 14 * 3600000 + DAY_MS
 
 -- A reading that several calls share begins and ends so much farther.
@@ -46,8 +45,8 @@ local ASKED_TIMES = 3 -- at most
 local LONGEST_MS = 30 * DAY_MS  -- that is asked for at once, where the history itself says no other
 local OVERLAP_MS = 2 * DAY_MS   -- of two parts: bounds counted in whole days would hide what lies between them
 
--- Returns each record of the parts of a history once: where the service does not keep to the windows that it was asked
--- for, two may show one. Of those without an id two may be two, unless they come in another part.
+-- Returns each record of a history's parts once: the parts may overlap. Records without an id are two, unless another
+-- part has them.
 local function each_once(row, parts)
   local key_of, seen, list = cursors.key_of(row.paging or {}), {}, {}
   for i, records in ipairs(parts) do
@@ -61,9 +60,8 @@ local function each_once(row, parts)
   return list
 end
 
--- Returns a function that asks again where an answer shows no list or lacks something: of a service that gives such an
--- answer now and then, no reading of many requests would ever be whole. So it does for a page that is rejected after
--- others were shown: what is asked for is right, so the rejection passes.
+-- Returns a function that asks again after an incomplete answer, and after a rejection that follows good pages: of many
+-- requests one fails now and then.
 local function asks_again(run)
   local was_shown = false
   return function(row, params)
@@ -79,8 +77,8 @@ local function asks_again(run)
   end
 end
 
---- Returns all records of a read operation between `first` and `last` (epoch ms; not used where the operation has no
---- windows); nil and an error; or the records, nil and why, where nothing shows that they are all.
+--- Returns all records of a read operation between `first` and `last` (epoch ms; where it has windows); nil and an
+--- error; or the records, nil and why they may not be all.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param time_name string|nil  the member that holds a record's time
 ---@param state table|nil  for all that is asked later: it is read twice, since an answer may be another request's, and
@@ -109,8 +107,7 @@ end
 
 ------------------------------------------------------------------------------------------------- what is asked for
 
---- The codes by which the service says for good that this key does not list sub-accounts: it lacks a permission, or its
---- account is no broker. Any other rejection may pass, so it is an error of the reading.
+--- The codes by which a key never lists sub-accounts: no permission, or no broker. Any other rejection may pass.
 M.MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 
 -- The document spells these in capital letters, and people do not.
@@ -137,8 +134,7 @@ end
 
 local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
 
---- Returns how the service spells the name of a sub-account; false where none of that name is listed; or nil and an
---- error.
+--- Returns the service's spelling of a sub-account; false for an unlisted name; or nil and an error.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param accounts string  the operation that lists sub-accounts
 ---@return string|false|nil spelled, purser.Error|nil err
@@ -179,12 +175,12 @@ Readings.__index = Readings
 local SET_BACK_MS = 1000
 local FUTURE_MS = 30000 -- no record is shown with a time that lies further ahead than this
 
---- So many readings in a row must not be whole until that is believed, and one of them is shared as well: a list that
---- grew while its pages were turned looks so once, as does one answer that belongs to another request.
+--- So many readings in a row must be incomplete to be believed: a list grows while it is read, and answers are mixed
+--- up.
 M.INCOMPLETE_READINGS = 3
 
---- Makes readings for calls that are looked for as of one time (epoch ms, the client's clock), when all their records
---- must be visible; without it for calls that are sent, lost and looked for while a program runs.
+--- Makes readings for calls that are looked for as of one time (epoch ms), when all their records are visible; without
+--- a time for calls that are lost while a program runs.
 ---@param first integer|nil  from when on the histories are read. Default: that time
 ---@param store { load: (fun(key: string): table|nil), save: fun(key: string, reading: table) }|nil  readings that are
 --- kept answer whatever is asked later: whoever asks knows of all that was made since
@@ -206,9 +202,8 @@ local function key_of(row, asked, how)
   return table.concat(parts, "\n")
 end
 
--- Returns whether a reading answers a question: it covers the window, it is whole, and it began when the record had to
--- be visible and after one in which another call's record is missing, while the clock was right. An early question may
--- use any that began since the one before.
+-- Returns whether a reading answers a question: whole, of the window, begun with a right clock when the record had to
+-- be visible, and after a reading that lacks another call's record. Early questions take any recent one.
 local function serves(reading, question, first, last)
   local service = question.service
   if reading.is_kept then return true end
@@ -222,15 +217,13 @@ local function serves(reading, question, first, last)
     and service:now() - reading.began >= passed - SET_BACK_MS
 end
 
--- Returns a window with as much more as a service may be shifted by; no earlier than the history reaches back, and 0 is
--- no window.
+-- Returns a window widened by a service's possible shift, as far as the history reaches; 0 is no window.
 local function widened(question, how, first, last)
   if first == 0 or how == "id" or how == "early" then return first, last end
   return math.min(first, math.max(first - M.WIDE_MS, question:earliest())), last + M.WIDE_MS
 end
 
--- Returns a window that covers the calls that are expected; or those that were sent, and lost, a while before and
--- since.
+-- Returns a window that covers the expected calls, or those of a while before and since.
 local function shared_window(self, question, first, last, how)
   if first == 0 then return first, last end
   local now = question.service:now()
@@ -263,12 +256,12 @@ local function read(reading, question, row, asked, first, last, parts)
   return reading
 end
 
--- Returns the reading of a question: one task reads, and the others of its run wait for it. Of calls that are looked
--- for as of one time only one history is read at once: a program that is killed soon has read some of them to the end.
+-- Returns the reading of a question: one task reads for all that wait. Of readings as of one time only one is made at
+-- once, so that a killed program has completed some.
 local function read_shared(self, question, row, asked, first, last, how)
   local needs_first, needs_last = widened(question, how, first, last)
   local key = key_of(row, asked, how)
-  local reading = self.by_question[key] or self.store and self.store.load(key) or { incomplete_times = 0 }
+  local reading = self.by_question[key] or self.store and self.store.load(key) or {}
   local lock = self.as_of and self or reading
   self.by_question[key] = reading
   while lock.waiters do

@@ -7,12 +7,10 @@
 --       -- { outcome = "done", record = ... }, { outcome = "not_done" } or { outcome = "undecided", candidates = ... }
 --     end
 --
--- One question is asked of every lost call: which records may be of this call, and who else may own them? `not_done` is
--- a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new record may take
--- a while to be seen. Only when both have passed, and none of two whole readings of a history shows a record that may
--- be the call's, was nothing done.
+-- Each lost call has one question: which records may be its own, and which other calls may own them? `not_done` is a
+-- promise: the request's window and the time until a record must be visible have passed, and none of two whole readings
+-- of a history shows a record that may be the call's.
 
-local claims = require "purser.write.claims"
 local errors = require "purser.client.call.errors"
 local find = require "purser.write.find"
 local intents = require "purser.write.intent"
@@ -84,7 +82,7 @@ function M.question(service, row, intent, options, window)
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
     window = window or {}, whole = 0, newer_than = 0,
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
-    claims = claims.new(service, row, intent),
+    claims = match.claims(service, row, intent),
   }, Question)
   local delay_ms = options.visibility_delay_ms or service.visibility_delay_ms
   question.visible_ms = reading.visible_ms(intent.recv_window or service.recv_window, delay_ms)
@@ -95,20 +93,18 @@ function M.question(service, row, intent, options, window)
   return question
 end
 
--- Returns whether a record that exists must be seen by now.
 function Question:is_due() return self.service:now() >= self.deadline end
 
---- Adds what a reading shows to what those before it did. (What is kept was read twice, and is large.)
+--- Adds a reading to those before. (A kept reading was read twice, and is large.)
 function Question:unite(shown)
   self.union = shown.is_kept and shown or reading.unite(self.union, shown, operations.by_name[self.reconcile.lookup])
 end
 
--- The ways to read: see reading.of. What is planned is asked of readings that are kept, and which are two in one.
+-- The ways to read: see reading.of. A kept reading is two in one.
 local EARLY, ONCE, TWICE, AGAIN = { "early" }, { "wide" }, { "wide", "again" }, { "again" }
 
---- Reads until a record shows that the call was done. An answer may be another request's, and look whole all the same:
---- so a late question is asked twice. Returns the last answer; nil where that shows nothing; or nil and an error.
---- (Public for its specs.)
+--- Reads until a record shows that the call was done. Late questions are asked twice: an answer may be another
+--- request's, and look whole. Returns the last answer; nil; or nil and an error.
 function Question:read()
   self.late, self.doubted = self:is_due(), false
   local ways = not self.late and EARLY or self.window.is_planned and ONCE or self.whole >= 2 and AGAIN or TWICE
@@ -121,7 +117,7 @@ function Question:read()
   return answer, err
 end
 
---- Returns the answer of a reading that did not show all there is.
+--- Returns the answer of a reading that is not whole.
 function Question:doubt(candidates)
   self.doubted = not self.shown.is_over -- to ask again for what has no end is of no use
   local answer = undecided(candidates, "incomplete", self.shown.incomplete)
@@ -129,17 +125,17 @@ function Question:doubt(candidates)
   return answer
 end
 
---- Returns the earliest time that the history reaches back to; 0 where that is not known.
+--- Returns the earliest time in the history's reach; 0 for an unknown reach.
 function Question:earliest()
   return window_reader.default(operations.by_name[self.reconcile.lookup].window, self.service:now()) or 0
 end
 
--- A history whose reach is documented nowhere is relied on for so long: others show as much by default.
+-- The reach of a history that no document gives: others show as much by default.
 local UNDOCUMENTED_REACH_MS = 7 * 86400000
 
--- Returns whether it is too long ago for the list that would show it.
+-- Returns whether the list does not reach back to the call.
 local function is_out_of_reach(question)
-  -- of what is planned it is asked as far as the history reaches, and not further
+  -- planned calls are asked about as far as the history reaches
   if question.window.is_planned or question.reconcile.strategy == "state"
     or not reading.is_history(question.reconcile) then
     return false
@@ -149,8 +145,7 @@ local function is_out_of_reach(question)
   return (question.window.since or question.intent.sent_at) < earliest + reading.WIDE_MS + 3600000
 end
 
---- Returns whether a call may be decided before a record that exists must be seen. Where only content identifies calls,
---- an equal record may come until the deadline.
+--- Returns whether a call may be decided early. To a call that only content identifies an equal record may come.
 function M.decides_early(question)
   local reconcile = question.reconcile
   if reconcile.generated_id then return question.intent.params[reconcile.client_id] ~= nil end
@@ -181,9 +176,8 @@ end
 
 local LONGEST_PAUSE_MS = 30000 -- between two readings after the deadline
 
--- Returns how long to wait for the next reading. Each pause is twice as long as the one before, up to the deadline and
--- again after it: what the first readings do not find is rarely found by the next. Those that are shared are made at
--- the same times.
+-- Returns the pause before the next reading: each is twice the one before, and begins anew at the deadline. Shared
+-- readings are made at the same times.
 local function pause_before_next(question)
   local now = question.service:now()
   local left, ms = question.deadline - now, 1
@@ -199,13 +193,11 @@ local function pause_before_next(question)
   return ms + (question.poll_ms - (now + ms) % question.poll_ms) % question.poll_ms
 end
 
--- A call that was stamped no further ahead of the clock than this is waited for. One that lies further ahead was
--- stamped while a clock was wrong.
+-- A call stamped further ahead was stamped while a clock was wrong.
 local MAX_AHEAD_MS = 3600000
 
--- Asks about a call that lies ahead: the clock here may be the wrong one, and an early question lets the service set it
--- right. Returns what to answer of one that still lies too far ahead; nothing, where the call is to be waited for; nil
--- and an error where asking failed.
+-- Asks early about a call that lies ahead, so that the service sets a wrong clock right. Returns the answer of a call
+-- that still lies too far ahead; nil; or nil and an error.
 local function answer_ahead(question)
   local function ahead_ms() return question.intent.sent_at - question.service:now() end
   if ahead_ms() <= question.before then return nil end
@@ -258,8 +250,8 @@ local function recreate(question, answer)
   return { outcome = "done", record = record, replaced = answer.record.apiKey }
 end
 
--- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; nil where the
--- record has an owner by now, so that it has to be asked again; or nil and an error.
+-- Keeps the answer in the journal. Returns the answer, or the journal's where that knows more; nil where the record has
+-- an owner by now; or nil and an error.
 local function keep(question, answer)
   local service, intent, payment = question.service, question.intent, question.window.payment
   if answer.not_before then return answer end
@@ -278,7 +270,6 @@ end
 
 local MOST_OWNERS = 10 -- that may take the records which answer a question, until it is left undecided
 
--- Asks, and keeps the answer. Returns it; or nil and an error.
 local function ask_and_keep(question)
   for _ = 1, MOST_OWNERS do
     local answer, err = ask_until_decided(question)
@@ -308,9 +299,8 @@ local function take(service, unreconciled)
   return row, intent
 end
 
--- Returns an intent as the journal has it, which knows its id, its attempts and their times; or nil and an error where
--- the journal has another call under its id: what became of that must not end it. A call that the journal does not
--- know, which another program sent perhaps, is one of its calls from now on: its key is used, and its record owned.
+-- Returns an intent with the id, attempts and times that the journal knows; or nil and an error where the journal has
+-- another call under the id. An unknown call, of another program perhaps, is recorded: its key is used from now on.
 local function identified(service, row, intent, is_payment)
   local known, message = service.journal:call_of(intent)
   if message then return nil, intents.journal_error("unknown", message) end

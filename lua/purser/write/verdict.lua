@@ -60,8 +60,7 @@ end
 
 local function digits_of(amount) return #((amount or ""):match "%.(%d+)$" or "") end
 
--- A record must show these: without them it may be a payment to anybody, of any amount, and as old as any. A list that
--- is asked for by a member need not show that.
+-- A record must show these, or it may be anybody's. A list that is asked for by a member need not show that member.
 local must_show = { address = true, toAccount = true, amount = true, time = true }
 
 ---@class purser.verdict.Subject  a call, as records compare with it
@@ -201,8 +200,7 @@ function M.tell(subject, seen, is_planned)
   return subject
 end
 
--- Returns whether a member may be shown in another form: a text with more around it, or hidden in part; an amount with
--- the fee that stands next to it, or without.
+-- Returns whether a member may be shown in another form: a text extended or masked, an amount with or without its fee.
 local function is_formed(subject, record, name)
   if name ~= "amount" then return answers.is_loosely(tostring(record[name]), tostring(subject.call.params[name])) end
   local sent, shown = decimal.shown(subject.sent.amount), decimal.shown(record.amount)
@@ -210,8 +208,7 @@ local function is_formed(subject, record, name)
   return sent ~= nil and shown ~= nil and fee ~= nil and (sent == shown + fee or shown == sent + fee)
 end
 
---- Returns whether a record that shows the call's own id shows another payment all the same: the id was used for two.
---- `seen` is nil as long as nothing was learned.
+--- Returns whether a record with the call's own id shows another payment. `seen` is nil before anything was learned.
 function M.contradicts(subject, record, seen)
   for _, name in ipairs { "coin", "asset", "address", "toAccount", "amount" } do
     local one = seen and subject.kinds[name] and seen[subject.kinds[name]]
@@ -235,9 +232,9 @@ end
 
 local ZERO = decimal "0"
 
--- Returns whether one amount is no more than the double of the other: no fee takes half of a payment. To one's own
--- accounts there is no fee: there it is less than one unit of the last digit that is shown away, or that unit where a
--- binary fraction was cut, or a millionth where the service was not seen to show amounts whole.
+-- Returns whether no fee explains two amounts' difference: a fee takes less than half. Transfers to one's own accounts
+-- have no fee: there the amounts differ by less than a unit of the last digit shown, by that unit of a cut binary
+-- fraction, or by a millionth where amounts are not proved.
 local function are_near(sent, shown, is_own, is_proved)
   local a, b = decimal(sent or ""), shown and decimal((shown:gsub("^%-", "")))
   if not a or not b or b == ZERO then return true end
@@ -263,7 +260,7 @@ local function tells_apart(subject, record, name)
   elseif is_same ~= false then
     return false, false
   end
-  -- a fee may be taken from some withdrawals alone, and amounts be cut: a near one is no other payment by itself
+  -- fees may be of some withdrawals alone, and amounts be cut: a near one may be the call's
   if name == "amount" then
     local is_proved = subject.known_here.amount
     local is_own = not subject.pays or is_proved and not subject.sent.address

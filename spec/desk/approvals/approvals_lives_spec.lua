@@ -10,7 +10,9 @@ teardown(ssh_keys.remove)
 describe("a hundred lives of payments", function()
   it("send nothing that no plan lets, pay nothing twice without a word, pass no limit, and come to an end", function()
     lives.run(100)
-    for _, what in ipairs { "requests", "settled", "failures", "paid again by a word", "1 commands" } do
+    for _, what in ipairs { "requests", "settled", "failures", "paid again by a word", "1 commands",
+      "limits by a word", "requests without their account's limit", "exceeds another's limit",
+      "copies put back", "older journals" } do
       assert.is_true((lives.counts[what] or 0) > 0, what)
     end
   end)

@@ -32,6 +32,12 @@ local function spend(client, amount)
   return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = amount }
 end
 
+local function sums()
+  local rows = assert(journal.db:rows "SELECT period_ms, amount FROM purser_spending ORDER BY length(period_ms) DESC")
+  for i, row in ipairs(rows) do rows[i] = { of = tonumber(row.period_ms), amount = row.amount } end
+  return rows
+end
+
 local function rejected(value, err)
   assert.is_nil(value)
   assert.equal("guard.spending_limit", err.code)
@@ -80,29 +86,28 @@ describe("a spending limit", function()
       local err = rejected(spend(client_with("10", period_ms), "0.01"))
       assert.matches("of which 10 are spent", err.message)
     end
-    assert(spend(client_with("10.01", DAY + 1), "0.01"))
+    for _, period_ms in ipairs { DAY, DAY + 1, DAY - 1, HOUR, 7 * DAY, 2 ^ 52 } do
+      rejected(spend(client_with("11", DAY + 1), "0.01"))
+      assert(journal:limit("acme", { asset = "USDT", amount = "11", period_ms = period_ms, by = "alice" }))
+    end
+    assert(spend(client_with("11", DAY + 1), "1"))
   end)
 
-  it("counts only what was spent within the period it has now", function()
+  it("counts in each of its periods what was spent within that", function()
     now = NOON - 2 * HOUR
-    assert(spend(client_with("10", DAY), "7"))
+    local client = client_with("20", DAY)
+    assert(spend(client, "7"))
     now = NOON
     assert(spend(client_with("10", HOUR), "10")) -- the seven are of another hour
-    local err = rejected(spend(client_with("20", DAY), "4"))
-    assert.matches("of which 17 are spent", err.message)
-    assert(spend(client_with("20", DAY), "3"))
+    local err = rejected(spend(client, "0.1"))
+    assert.matches('the journal holds the account "acme" to 10 in 3600000 ms', err.message, 1, true)
+    now = NOON + HOUR
+    err = rejected(spend(client, "4"))
+    assert.matches("of which 17 are spent$", err.message) -- the client's own limit
+    assert(spend(client, "3"))
     now = NOON + DAY
-    assert(spend(client_with("20", DAY), "20"))
-    rejected(spend(client_with("20", DAY), "0.1"))
-  end)
-
-  it("holds for two programs with different periods at once", function()
-    local by_hour, by_day = client_with("10", HOUR), client_with("25", DAY)
-    local by_turns = { by_hour, by_day, by_day, by_hour, by_day }
-    for i = 1, 5 do assert(spend(by_turns[i], "2")) end
-    rejected(spend(by_hour, "0.1")) -- ten in this hour
-    assert(spend(by_day, "15"))
-    rejected(spend(by_day, "0.1"))
+    assert(spend(client, "10"))
+    rejected(spend(client, "0.1"))
   end)
 
   it("gets back what was not spent under whichever period it was charged", function()
@@ -116,6 +121,7 @@ describe("a spending limit", function()
     answer = DONE
     rejected(spend(other, "5"))
     assert(spend(other, "1"))
+    assert.same({ { of = DAY, amount = "7" }, { of = HOUR, amount = "7" } }, sums())
     assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
     assert(spend(other, "9"))
     rejected(spend(other, "0.01"))
@@ -146,7 +152,7 @@ describe("a spending limit", function()
     local _, err = spend(client, "6")
     assert(journal.db:rows "DELETE FROM purser_spending")
     assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
-    assert.equal("", assert(journal.db:rows "SELECT charges FROM purser_calls")[1].charges)
+    assert.same({}, (journal.db:rows "SELECT * FROM purser_charges"))
     answer = DONE
     assert(spend(client, "10"))
     rejected(spend(client, "0.01"))
@@ -232,27 +238,18 @@ describe("a spending limit", function()
     assert.equal(1, #transport.requests)
   end)
 
-  it("reads a journal in which sums were kept by period", function()
-    assert(spend(client_with("10", DAY), "8"))
-    assert(journal.db:rows "DELETE FROM purser_spending")
-    assert(journal.db:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, $2)",
-      ("acme USDT %d %d"):format(DAY, math.floor(NOON / DAY)), "8"))
-    rejected(spend(client_with("10", DAY), "3"))
-    assert(spend(client_with("10", DAY), "2"))
-  end)
-
   it("adds up once a period, not at every call", function()
     local client, db = client_with("100", DAY), journal.db
-    local rows, sums = db.rows, 0
+    local rows, added = db.rows, 0
     function db:rows(sql, ...)
-      if sql:find "SELECT charges, sent_at FROM purser_calls" then sums = sums + 1 end
+      if sql:find "SELECT amount FROM purser_charges" then added = added + 1 end
       return rows(self, sql, ...)
     end
     for _ = 1, 5 do assert(spend(client, "1")) end
-    assert.equal(1, sums)
+    assert.equal(1, added)
     now = NOON + DAY
     for _ = 1, 5 do assert(spend(client, "1")) end
-    assert.equal(2, sums)
+    assert.equal(2, added)
   end)
 
   it("is not eased by amounts that are written in other ways", function()
@@ -260,5 +257,140 @@ describe("a spending limit", function()
     assert(spend(client, "0.50"))
     assert(spend(client, "0.5"))
     rejected(spend(client, "0.000000000000000000000000000001"))
+  end)
+
+  it("counts a call that was found not to be made, and was made all the same", function()
+    local client = client_with("10", DAY)
+    answer = { status = 500, body = "", headers = "" }
+    local _, err = spend(client, "6")
+    assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
+    assert.same({ { of = DAY, amount = "0" } }, sums())
+    assert(journal:end_call(err.intent, { state = "done", record = { tranId = "late" }, answered = "yes" }))
+    assert.same({ { of = DAY, amount = "6" } }, sums())
+    answer = DONE
+    rejected(spend(client, "5"))
+  end)
+end)
+
+-- A script without the option, or with a higher one, passed the limit that another program of its account had set.
+describe("the spending limit of an account", function()
+  local function bare(options)
+    options = options or {}
+    options.guard = options.guard or {}
+    return client_with("0", DAY, options)
+  end
+
+  it("holds for a client that brings none, and for one that brings another", function()
+    assert(spend(client_with("10", DAY), "4"))
+    local err = rejected(spend(bare(), "7"))
+    assert.matches("purser journal limit acme USDT AMOUNT", err.message, 1, true)
+    assert(spend(bare { guard = false }, "4"))
+    rejected(spend(client_with("100", DAY), "3"))
+    assert(spend(client_with("100", DAY), "2"))
+    rejected(spend(bare { api_key = "another", secret_key = "another" }, "0.1"))
+    assert.equal(3, sent)
+  end)
+
+  it("stands from the first write of who brings it on, though that was rejected", function()
+    local client = client_with("10", DAY)
+    assert(spend(bare(), "20"))
+    rejected(spend(client, "11"))
+    rejected(spend(bare(), "11"))
+  end)
+
+  it("lets nothing of its asset move that cannot be counted, and lets others move", function()
+    rejected(spend(client_with("10", DAY), "11"))
+    local client = bare()
+    assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "XRP", amount = "9" })
+    for _, asset in ipairs { "USDT ", "US\204\168DT" } do
+      rejected(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = asset,
+        amount = "1" })
+    end
+    rejected(client.wallet:convert { asset = "DOGE,usdt" })
+    assert.equal(1, sent)
+  end)
+
+  it("is not written, and nothing is sent, where the journal cannot be written", function()
+    assert(journal.db:rows "PRAGMA query_only = 1")
+    local value, err = spend(client_with("10", DAY), "1")
+    assert.is_nil(value)
+    assert.same({ "not_sent", "journal", 0 }, { err.outcome, err.phase, sent })
+    assert(journal.db:rows "PRAGMA query_only = 0")
+    assert.same({}, (journal.db:rows "SELECT * FROM purser_limits"))
+  end)
+
+  it("is raised and ended by a person's word, which is kept, and lowered by who brings a lower one", function()
+    local low = client_with("10", DAY)
+    assert(spend(low, "10"))
+    now = now + 1
+    assert(journal:limit("acme", { asset = "usdt", amount = "15", by = "alice" }))
+    rejected(spend(low, "0.1")) -- its own
+    assert(spend(bare(), "5"))
+    rejected(spend(bare(), "0.1"))
+    assert(journal:limit("acme", { asset = "USDT", by = "bob" }))
+    assert(spend(bare(), "100"))
+    rejected(spend(client_with("12", DAY), "1"))
+    rejected(spend(bare(), "1"))
+    local kept = assert(journal.db:rows "SELECT amount, person, at FROM purser_limits ORDER BY at")
+    local before = ""
+    for i, row in ipairs(kept) do
+      assert.is_true(row.at > before)
+      kept[i], before = row.amount .. row.person, row.at
+    end
+    assert.same({ "10", "15alice", "bob", "12" }, kept)
+  end)
+
+  it("is changed by no word on another asset, account or period, of nobody, or of no amount", function()
+    assert(spend(client_with("10", DAY), "1"))
+    assert(spend(client_with("5", HOUR), "1"))
+    for expected, word in pairs {
+      ["several limits of USDT: 10 in 86400000 ms, 5 in 3600000 ms"] = { amount = "9" },
+      ["no such limit of XRP"] = { asset = "XRP", amount = "9" }, ["who says so"] = { amount = "9", by = false },
+      ["no such limit of USDT: 10 in 86400000 ms, 5 in 3600000 ms"] = { amount = "9", period_ms = 1000 },
+      ["an amount that is none"] = { amount = 9 }, ["has an amount"] = { amount = "-1" },
+      ["no such limit of USDT"] = { amount = "9", of = "other" },
+    } do
+      word.asset, word.by = word.asset or "USDT", word.by == nil and "alice" or word.by or nil
+      local of = word.of or "acme"
+      word.of = nil
+      local ok, err = journal:limit(of, word)
+      assert.is_nil(ok)
+      assert.matches(expected, err.message, 1, true)
+      assert.equal("argument", err.kind)
+    end
+    assert.equal(2, #assert(journal.db:rows "SELECT * FROM purser_limits"))
+    assert(journal:limit("acme", { asset = "USDT", amount = "9", period_ms = HOUR, by = "alice" }))
+    assert(spend(bare(), "7"))
+    rejected(spend(bare(), "0.1"))
+  end)
+
+  it("is one of accounts that are joined, the strictest of each period, and counts what both spent", function()
+    local function named(account, amount, period_ms)
+      return client_with(amount, period_ms, { account = account, api_key = "key-" .. account, secret_key = "s" })
+    end
+    local unlimited = bare { account = "c", api_key = "key-c", secret_key = "s" }
+    assert(spend(named("a", "30", DAY), "4"))
+    assert(spend(named("b", "20", DAY), "5"))
+    assert(spend(named("b", "11", HOUR), "1"))
+    assert(spend(unlimited, "3"))
+    for _, name in ipairs { "b", "c" } do assert.is_true(journal:join(name, "a", "alice")) end
+    rejected(spend(named("a", "30", DAY), "5")) -- in this hour
+    now = now + HOUR
+    local err = rejected(spend(named("a", "30", DAY), "8"))
+    assert.matches("exceed 20 in this period, of which 13 are spent", err.message)
+    assert(spend(named("a", "30", DAY), "7"))
+    assert.matches("joined", select(2, journal:limit("b", { asset = "USDT", by = "alice" })).message)
+  end)
+
+  it("counts a content that a person disowned, and the one that took its place", function()
+    local calls = require "purser.write.journal.calls"
+    local client = client_with("10", DAY)
+    assert(spend(client, "4"))
+    local id = assert(journal:entries())[1].intent.id
+    own.within(function(tx)
+      calls.update(tx, { state = "not_done", content = "other", disowned = "other", ended_at = "1" }, "id = ?", id)
+      calls.write_end(tx, calls.locked(tx, id), { state = "not_done" })
+    end)
+    rejected(spend(client, "7"))
   end)
 end)

@@ -159,3 +159,35 @@ describe("the journal", function()
     journal.db = db
   end)
 end)
+
+describe("calls that were made", function()
+  after_each(own.finish)
+
+  it("are found once each, in their account, operation and time, with those found by content", function()
+    local journal = own.begin()
+    own.within(function(tx)
+      for i = 1, 4 do own.write(tx, "made" .. i, NOW + i, { answered = i == 2 and "no" or "yes" }) end
+      own.write(tx, "open", NOW + 2, { state = "open" })
+      own.write(tx, "other", NOW + 2, { answered = "yes", account = "other" })
+      return true
+    end)
+    local ids = {}
+    for _, call in ipairs(assert(journal:made_calls("treasury", { ["wallet.transfer"] = true }, NOW + 2, NOW + 4))) do
+      ids[#ids + 1] = call.id
+    end
+    table.sort(ids)
+    assert.same({ "made2", "made3", "made4" }, ids)
+  end)
+
+  it("leave their queue where another call's answer names the record", function()
+    local journal = own.begin()
+    own.within(function(tx)
+      own.write(tx, "paid", NOW, { answered = "yes", record_id = "r1", ended_at = own.time_text(NOW + 9), queue = "q",
+        payment = "p", stage = "done" })
+      return true
+    end)
+    journal:contest({ id = "another", account = "treasury" }, "r1", NOW)
+    assert.same({ { state = "unknown", stage = "sent", record_id = "" } },
+      (journal.db:rows "SELECT state, stage, record_id FROM purser_calls"))
+  end)
+end)

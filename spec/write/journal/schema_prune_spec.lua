@@ -150,17 +150,22 @@ describe("pruning", function()
   end)
 
   it("keeps what counts in a spending limit whose period is not over", function()
-    local length = 1000 * DAY
-    local number = math.floor(core.now_ms() / length)
+    local function charge(tx, account, asset)
+      tx:rows([[INSERT INTO purser_charges (call, content, account, asset, amount, at)
+        VALUES ('1', '', $1, $2, '5', $3)]], account, asset, own.time_text(long_ago))
+    end
     within(function(tx)
-      for name, charge in pairs { year = ("my account USDT %d %d 5"):format(length, number),
-        day = ("my account USDT %d %d 5"):format(DAY, math.floor(long_ago / DAY)) } do
-        write(tx, name, long_ago)
-        tx:rows("UPDATE purser_calls SET charges = $1 WHERE id = $2", charge .. "\n" .. charge, name)
+      charge(tx, "my account", "USDT")
+      charge(tx, "my account", "XRP")
+      charge(tx, "another", "USDT")
+      for period, asset in pairs { [4e12] = "USDT", [DAY] = "XRP", [1000] = "USDT" } do
+        tx:rows([[INSERT INTO purser_limits (account, asset, period_ms, amount, person, at)
+          VALUES ('my account', $1, $2, '9', '', $3)]], asset, ("%d"):format(period), period)
       end
     end)
-    assert.equal(1, assert(prune(200)).intents)
-    assert.same({ "year" }, ids(assert(journal:entries())))
+    assert(prune(200))
+    assert.same({ { account = "my account", asset = "USDT" } },
+      (journal.db:rows "SELECT account, asset FROM purser_charges"))
   end)
 
   it("does not make a process that has not written for long think that the journal was put back", function()

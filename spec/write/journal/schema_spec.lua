@@ -38,9 +38,9 @@ describe("the table of calls", function()
   after_each(function() db:close() end)
 
   it("is there once the database was prepared", function()
-    assert.is_false(schema.is_prepared(db))
+    assert.is_false(schema.exists { sqlite = path })
     assert(schema.prepare(db))
-    assert.is_true(schema.is_prepared(db))
+    assert.is_true(schema.exists { sqlite = path })
   end)
 
   it("has one row for a key, for a payment and for a record, and any number without one", function()

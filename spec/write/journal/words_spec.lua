@@ -41,6 +41,7 @@ describe("a person's word", function()
     local kept = assert(journal.db:rows "SELECT * FROM purser_words")
     assert.same({ 1, id, "done", "alice", "r-1" }, { #kept, kept[1].call, kept[1].word, kept[1].person,
       kept[1].record_id })
+    assert.equal(id, assert(journal:owners("record_id", "treasury", { "r-1" }))["r-1"].id)
     assert.is_true(settle(id, "not_done")) -- the person was wrong, and says so: both words stay
     assert.equal(2, #assert(journal.db:rows "SELECT * FROM purser_words"))
   end)

@@ -1,17 +1,14 @@
 -- SPDX-License-Identifier: MIT
---- Guard rails: what a client must not do, whatever its caller asks. See docs/write/guard-rails.md.
+--- Guard rails: limits that no caller of a client exceeds; see docs/write/guard-rails.md.
 --
--- The files in reading order: options (reads purser.new's `guard`), this one (amounts, and the sets of rules),
--- destinations (whom a call may pay), spending (what was spent, in the journal). client/build makes the guard;
--- write/call asks it before anything is sent, and write/journal within the transaction that records the call.
---
--- A row says what it moves (`moves`): which of its own parameters are the asset and the amount, and what kind of
--- destination it has. Nothing but these parameters decides: `extra_params` never does.
+-- options.lua reads purser.new's `guard`, this file checks sets of rules, spending.lua keeps spending limits in the
+-- journal. client/build makes the guard; write/call asks before a sending, and the journal while it records the call.
+-- Only the parameters that a row's `moves` names decide.
 
 local decimal = require "purser.decimal"
-local destinations = require "purser.write.guard.destinations"
-local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
+local lazy = require "purser.client.util.lazy"
+local networks = lazy "purser.client.operations.network"
 local options_ = require "purser.write.guard.options"
 local spending = require "purser.write.guard.spending"
 
@@ -21,52 +18,21 @@ Guard.__index = Guard
 
 local M = {}
 
-local find, format, gmatch, upper = string.find, string.format, string.gmatch, string.upper
-
-local function reject(row, rule, message, hint)
-  local err = errors.argument(nil, format("rejected by the guard rail %s: %s", rule, message), hint)
-  err.operation, err.code = row.full_name, "guard." .. rule
-  return err
-end
-
--- The assets that a call moves, from the row's own parameter. Only the list of a conversion has commas.
-local function assets_of(row, params)
-  if not row.moves then return {} end
-  local text = upper(params[row.moves.asset])
-  if row.by_name[row.moves.asset][2] ~= "coins" then return { text } end
-  local list = {}
-  for asset in gmatch(text, "[^,]+") do list[#list + 1] = asset end
-  return list
-end
-
-local function amount_of(row, params)
-  return row.moves.amount and params[row.moves.amount]
-end
+local format, upper, reject = string.format, string.upper, spending.reject
 
 ------------------------------------------------------------------------------------------------------ amounts
 
--- A service may read "USDT " or "USDT," as USDT, which would have no limit here.
-local function is_plain(asset)
-  return not find(asset, "[^\33-\43\45-\126]")
-end
-
 local function check_asset(self, row, params, asset)
-  local amount = amount_of(row, params)
   for _, rule in ipairs { "max_amount", "spending_limit" } do
     local limits = self[rule]
-    if limits and not is_plain(asset) then
-      return reject(row, rule, "the asset has a blank, a comma or a letter beyond ASCII",
-        "write it as the service does")
+    local message, hint
+    if limits then message, hint = spending.unreadable(row, params, asset, limits[asset] ~= nil) end
+    if limits and not message and not limits[asset] and not self.allow_unlisted_assets then
+      message, hint = asset .. " has no limit, so none of it may move", "give it one, or set allow_unlisted_assets"
     end
-    if limits and not limits[asset] and not self.allow_unlisted_assets then
-      return reject(row, rule, asset .. " has no limit, so none of it may move",
-        "give it one, or set allow_unlisted_assets")
-    end
-    if limits and limits[asset] and not amount then
-      return reject(row, rule, "the operation does not say how much " .. asset .. " it moves")
-    end
+    if message then return reject(row, rule, message, hint) end
   end
-  local max = self.max_amount and self.max_amount[asset]
+  local max, amount = self.max_amount and self.max_amount[asset], params[row.moves.amount]
   if max and decimal(amount):compare(max) > 0 then
     return reject(row, "max_amount", format("%s %s is more than %s in one call", amount, asset, tostring(max)))
   end
@@ -74,15 +40,79 @@ end
 
 local function check_amounts(self, row, params)
   if not self.max_amount and not self.spending_limit then return nil end
-  for _, asset in ipairs(assets_of(row, params)) do
+  for _, asset in ipairs(spending.assets_of(row, params)) do
     local rejection = check_asset(self, row, params, asset)
     if rejection then return rejection end
   end
 end
 
+----------------------------------------------------------------------------------------------------- whom it pays
+
+-- Where one rule of destinations is given, a destination without a rule of its own is rejected.
+
+-- Returns whether an entry of `addresses` allows a withdrawal. Memo and contract change who is paid: both always bind.
+local function matches(entry, moves, params)
+  local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
+  return entry.address == params[moves.address]
+    and (entry.any_memo or entry.memo == memo)
+    and (entry.coin == nil or entry.coin == upper(params[moves.asset]))
+    and (entry.network == nil or network ~= nil and networks.same(entry.network, network) == true)
+    and entry.contractAddress == contract
+end
+
+-- The checks by the kind of destination. Each returns nil; or the rule that rejects, a message and what to do.
+local check = {}
+
+function check.address(rules, moves, params)
+  if not rules.addresses then
+    return "addresses", "other destinations have a rule, and addresses have none", "list those allowed"
+  end
+  for _, entry in ipairs(rules.addresses) do
+    if matches(entry, moves, params) then return nil end
+  end
+  return "addresses", "no entry of the list allows this address with the memo, coin, network and contract of the call",
+    "add one that does"
+end
+
+function check.user(rules, moves, params)
+  if not rules.recipients then
+    return "recipients", "other destinations have a rule, and recipients have none", "list those allowed"
+  end
+  local user = options_.user(params[moves.account_type], params[moves.account], params[moves.area_code])
+  if not rules.recipients[user] then
+    return "recipients", "the user is not on the list", "add the user to it"
+  end
+end
+
+function check.sub_account(rules)
+  if rules.sub_accounts then return nil end
+  return "sub_accounts", "other destinations have a rule, and sub-accounts have none", "list those allowed"
+end
+
+-- The parameters of write calls that name a sub-account.
+local function names_of_sub_accounts(row)
+  if row.moves then return row.moves.sub_accounts or {} end
+  return row.by_name.subAccount and { "subAccount" } or {}
+end
+
+-- Returns the rule of destinations that rejects a call, a message and what to do; nil where none does.
+local function check_destination(rules, row, params)
+  if not (rules.addresses or rules.recipients or rules.sub_accounts) then return nil end
+  local of_kind = row.moves and check[row.moves.to]
+  if of_kind then
+    local rule, message, hint = of_kind(rules, row.moves, params)
+    if rule then return rule, message, hint end
+  end
+  for _, name in ipairs(rules.sub_accounts and names_of_sub_accounts(row) or {}) do
+    if params[name] and not rules.sub_accounts[params[name]] then
+      return "sub_accounts", format('%s "%s" is not on the list', name, params[name]), "add it to the list"
+    end
+  end
+end
+
 ------------------------------------------------------------------------------------------------ what clients call
 
--- Looks at what travels, and not at the caller's `extra_params`: a table may answer differently each time it is read.
+-- Looks at the values that travel, and not at the caller's `extra_params`, which may change when read.
 local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
@@ -99,7 +129,7 @@ local function check_set(rules, row, params)
   end
   local rejection = check_extra(rules, row, params) or check_amounts(rules, row, params)
   if rejection then return rejection end
-  local rule, message, hint = destinations.check(rules, row, params)
+  local rule, message, hint = check_destination(rules, row, params)
   return rule and reject(row, rule, message, hint)
 end
 
@@ -118,31 +148,16 @@ function Guard:before(client, row, params)
   for _, gate in pairs(self.gates) do gate:before(client, row, params) end
 end
 
---- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending
---- limits. Returns what was charged, as text; or ends the transaction with the rejection.
+--- Ends the transaction that records a call where an equal call has no known end, and the guard forbids that.
 ---@param equal_call fun(): { id: string }|nil  returns an equal call without a known end
-function Guard:admit(tx, intent, row, equal_call)
-  if not self.spending_limit and not self.no_duplicates then return "" end
+function Guard:admit(tx, row, equal_call)
+  if not self.no_duplicates or row.effect ~= "transfer" then return end
   spending.lock(tx)
-  local equal = self.no_duplicates and row.effect == "transfer" and equal_call()
+  local equal = equal_call()
   if equal then
     tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. equal.id .. ")",
       "reconcile it first"))
   end
-  local charged = {}
-  for _, asset in ipairs(assets_of(row, intent.params)) do
-    local limit = self.spending_limit and self.spending_limit[asset]
-    if limit then
-      local amount = amount_of(row, intent.params)
-      local charge, spent = spending.charge(tx, intent, asset, amount, limit)
-      if not charge then
-        tx:reject(reject(row, "spending_limit", format(
-          "%s %s would exceed %s in this period, of which %s are spent", amount, asset, tostring(limit.amount), spent)))
-      end
-      charged[#charged + 1] = charge
-    end
-  end
-  return table.concat(charged, "\n")
 end
 
 -- Returns what keeps rules from being remembered, or nil.
@@ -154,17 +169,12 @@ local function memory_error(client_options)
   end
 end
 
--- Adds a set of rules: all sets hold. Returns nil, or a message and what to do.
+-- Adds a set of rules: all sets hold.
 local function add_set(self, rules)
   self.sets[#self.sets + 1] = rules
   self.no_duplicates = self.no_duplicates or rules.no_duplicates
   for asset, limit in pairs(rules.spending_limit or {}) do
-    self.spending_limit = self.spending_limit or {}
-    local other = self.spending_limit[asset] or limit
-    if other.period_ms ~= limit.period_ms then
-      return "spending_limit of " .. asset .. " is counted over two periods", "give one in each set of rules"
-    end
-    self.spending_limit[asset] = other.amount:compare(limit.amount) < 0 and other or limit
+    spending.restrict(self.limits, { asset = asset, period_ms = limit.period_ms, amount = limit.amount })
   end
 end
 
@@ -177,12 +187,9 @@ end
 function M.new(options, client_options, base_url, host)
   local list, message, hint = options_.read(options)
   if not list then return nil, message, hint end
-  local self = setmetatable({ sets = {}, gates = {} }, Guard)
-  for _, rules in ipairs(list) do
-    message, hint = add_set(self, rules)
-    if message then return nil, "guard rail " .. message, hint end
-  end
-  if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
+  local self = setmetatable({ sets = {}, gates = {}, limits = {} }, Guard)
+  for _, rules in ipairs(list) do add_set(self, rules) end
+  if next(self.limits) or self.no_duplicates then message, hint = memory_error(client_options) end
   if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
   self.gates, message, hint = gates.open(client_options, base_url, host)
   if message then return nil, message, hint end

@@ -1,108 +1,238 @@
 -- SPDX-License-Identifier: MIT
--- Counts what an account spent of its spending limits, in the journal.
+-- The spending limits of accounts, in the journal. A client's limits are written for its account before its first
+-- write, and hold for each later write of the account, whoever sends it. Of two limits of an asset over one period the
+-- lower holds, until a person's word sets another.
 --
--- An intent keeps what it was charged with, a line an asset: account, asset, length and number of the period, amount.
--- Their sum over a period is what was spent in it. `purser_spending` keeps the sum, a row for an account and an asset,
--- with the period it is of; for any other period it is added up again. So a spending limit whose period was changed
--- begins with what was spent already.
+-- `purser_charges` has a row for each asset that a call moves under a limit; `purser_spending` keeps a period's sum.
 
 local decimal = require "purser.decimal"
-local intents = require "purser.write.intent"
+local errors = require "purser.client.call.errors"
 local operations = require "purser.client.operations"
+local time_text = require("purser.write.intent").time_text
 
 local M = {}
 
-local time_text = intents.time_text
-local format, gmatch, match, upper = string.format, string.gmatch, string.match, string.upper
+local find, floor, format, gmatch, upper = string.find, math.floor, string.format, string.gmatch, string.upper
 
 local LOCK = 7078802
+local OF_CALL = " FROM purser_charges WHERE call = $1 AND content = $2"
 
 --- Keeps other hosts from charging until the transaction ends.
 function M.lock(tx) tx:lock(LOCK) end
 
--- account, asset, length and number of the period, amount.
-local function read_charge(line)
-  return match(line, "^(.*) (%S+) (%d+) (%d+) (%S+)$")
+---@class purser.StandingLimit
+---@field asset string
+---@field period_ms integer
+---@field amount purser.decimal
+
+---@return purser.Error
+function M.reject(row, rule, message, hint)
+  local err = errors.argument(nil, format("rejected by the guard rail %s: %s", rule, message), hint)
+  err.operation, err.code = row.full_name, "guard." .. rule
+  return err
 end
 
--- Adds up what was charged in a period.
-local function add_up(tx, account, asset, period_ms, number)
-  local total = decimal "0"
-  local first, past = time_text(number * period_ms), time_text((number + 1) * period_ms)
-  local rows = tx:rows([[SELECT charges, sent_at FROM purser_calls WHERE account = $1
-    AND (sent_at >= $2 AND sent_at < $3 OR sent_at = '') AND charges <> '']], account, first, past)
-  for _, row in ipairs(rows) do
-    for line in gmatch(row.charges, "[^\n]+") do
-      local _, charged, _, at, amount = read_charge(line)
-      local made_at = row.sent_at == "" and time_text(tonumber(at)) or row.sent_at
-      if charged == asset and made_at >= first and made_at < past then total = total:add(amount) end
+--- Returns the assets that a call's own parameter names. Only a conversion's list has commas.
+function M.assets_of(row, params)
+  if not row.moves then return {} end
+  local text = upper(params[row.moves.asset])
+  if row.by_name[row.moves.asset][2] ~= "coins" then return { text } end
+  local list = {}
+  for asset in gmatch(text, "[^,]+") do list[#list + 1] = asset end
+  return list
+end
+
+--- Returns why no limit of an asset can be obeyed; nil where it can. A service may read "USDT " as USDT.
+---@return string|nil message, string|nil hint
+function M.unreadable(row, params, asset, is_limited)
+  if find(asset, "[^\33-\43\45-\126]") then
+    return "the asset has a blank, a comma or a letter beyond ASCII", "write it as the service does"
+  end
+  if is_limited and not (row.moves.amount and params[row.moves.amount]) then
+    return "the operation does not say how much " .. asset .. " it moves"
+  end
+end
+
+------------------------------------------------------------------------------------------------------------ the limits
+
+--- Adds a limit, unless a stricter one stands. Returns whether it was added.
+---@param limits table<string, purser.StandingLimit>  by asset and period
+---@param limit purser.StandingLimit
+function M.restrict(limits, limit)
+  local key = format("%s %d", limit.asset, limit.period_ms)
+  if limits[key] and limits[key].amount:compare(limit.amount) <= 0 then return false end
+  limits[key] = limit
+  return true
+end
+
+--- Returns an account's limits by asset and period: a person's last word, and lower ones that clients brought since.
+---@return table<string, purser.StandingLimit> limits, string|nil newest  when the newest was written
+function M.limits(tx, account)
+  local limits, newest = {}, nil
+  for _, row in ipairs(tx:rows([[SELECT asset, period_ms, amount, person, at FROM purser_limits WHERE account = $1
+    ORDER BY at]], account)) do
+    newest = row.at
+    if row.person ~= "" then limits[row.asset .. " " .. row.period_ms] = nil end
+    if row.amount ~= "" then
+      M.restrict(limits, { asset = row.asset, period_ms = tonumber(row.period_ms), amount = decimal(row.amount) })
     end
   end
+  return limits, newest
+end
+
+-- Writes a limit as the newest, whatever the machine's clock says. Without an amount the limit ends.
+local function write(tx, account, limit, person, newest)
+  local at = time_text(math.max(tx:now(), newest and tonumber(newest) + 1 or 0))
+  tx:rows("INSERT INTO purser_limits (account, asset, period_ms, amount, person, at) VALUES ($1, $2, $3, $4, $5, $6)",
+    account, limit.asset, format("%d", limit.period_ms), limit.amount and tostring(limit.amount) or "", person, at)
+  return at
+end
+
+--- Writes a client's limits that are stricter than its account's.
+---@param brought table<string, purser.StandingLimit>
+function M.keep(tx, account, brought)
+  if not next(brought) then return end
+  M.lock(tx)
+  local limits, newest = M.limits(tx, account)
+  for _, limit in pairs(brought) do
+    if M.restrict(limits, limit) then newest = write(tx, account, limit, "", newest) end
+  end
+end
+
+--- Writes a person's word on a limit. Returns nil; or why not.
+---@param given { asset: string, amount: purser.decimal|nil, period_ms: integer|nil }  no amount: none
+---@return string|nil problem
+function M.set(tx, account, given, person)
+  M.lock(tx)
+  local limits, newest = M.limits(tx, account)
+  local found, periods = nil, {}
+  for _, limit in pairs(limits) do
+    if limit.asset == upper(given.asset) then
+      periods[#periods + 1] = format("%s in %d ms", tostring(limit.amount), limit.period_ms)
+      if limit.period_ms == (given.period_ms or limit.period_ms) then found = limit end
+    end
+  end
+  table.sort(periods)
+  if not found or not given.period_ms and periods[2] then
+    return format('the account "%s" has %s of %s', account, found and "several limits" or "no such limit", given.asset)
+      .. (periods[1] and ": " .. table.concat(periods, ", ") or "")
+  end
+  write(tx, account, { asset = found.asset, period_ms = found.period_ms, amount = given.amount }, person, newest)
+end
+
+--------------------------------------------------------------------------------------------------------------- the sums
+
+-- Returns the sum of a period, which is kept from then on.
+local function spent(tx, account, asset, period_ms, at)
+  local number, period = format("%d", floor(at / period_ms)), format("%d", period_ms)
+  local kept = tx:rows([[SELECT number, amount FROM purser_spending WHERE account = $1 AND asset = $2
+    AND period_ms = $3]], account, asset, period)[1]
+  if kept and kept.number == number then return decimal(kept.amount) end
+  local total, first = decimal "0", floor(at / period_ms) * period_ms
+  for _, row in ipairs(tx:rows([[SELECT amount FROM purser_charges WHERE account = $1 AND asset = $2 AND at >= $3
+    AND at < $4]], account, asset, time_text(first), time_text(first + period_ms))) do
+    total = total:add(row.amount)
+  end
+  tx:rows([[INSERT INTO purser_spending (account, asset, period_ms, number, amount) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (account, asset, period_ms) DO UPDATE SET number = excluded.number, amount = excluded.amount]], account,
+    asset, period, number, tostring(total))
   return total
 end
 
-local function key_of(account, asset) return account .. " " .. asset end
-
--- The sum that is kept, and the period it is of; nil where there is none.
-local function read_sum(tx, key)
-  local row = tx:rows("SELECT amount FROM purser_spending WHERE bucket = $1", key)[1]
-  if not row then return nil end
-  local period, spent = match(row.amount, "^(%d+ %d+) (%S+)$")
-  return spent or "0", period or ""
-end
-
-local function keep_sum(tx, key, exists, period, spent)
-  local text = period .. " " .. tostring(spent)
-  if exists then
-    tx:rows("UPDATE purser_spending SET amount = $1 WHERE bucket = $2", text, key)
-  else
-    tx:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, $2)", key, text)
+-- Adds an amount to the kept sums of a time.
+local function add(tx, account, asset, at, amount)
+  for _, row in ipairs(tx:rows([[SELECT period_ms, number, amount FROM purser_spending WHERE account = $1
+    AND asset = $2]], account, asset)) do
+    if floor(at / row.period_ms) == tonumber(row.number) then
+      tx:rows("UPDATE purser_spending SET amount = $1 WHERE account = $2 AND asset = $3 AND period_ms = $4",
+        tostring(decimal(row.amount):add(amount)), account, asset, row.period_ms)
+    end
   end
 end
 
---- Charges a spending limit with what an intent is about to move. Returns the charge as text; or nil and what is spent
---- already.
----@param limit { amount: table, period_ms: integer }
----@return string|nil charge, string|nil spent
-function M.charge(tx, intent, asset, amount, limit)
-  local account, period_ms = intent.account, limit.period_ms
-  local number = math.floor(intent.sent_at / period_ms)
-  local period, key = format("%d %d", period_ms, number), key_of(account, asset)
-  local kept, kept_period = read_sum(tx, key)
-  local spent = kept_period == period and decimal(kept) or add_up(tx, account, asset, period_ms, number)
-  local after = spent:add(amount)
-  if after:compare(limit.amount) > 0 then return nil, tostring(spent) end
-  keep_sum(tx, key, kept ~= nil, period, after)
-  return format("%s %s %s", key, period, amount)
+local function charge(tx, call, account, asset, amount, at)
+  tx:rows("INSERT INTO purser_charges (call, content, account, asset, amount, at) VALUES ($1, $2, $3, $4, $5, $6)",
+    call.id, call.content, account, asset, amount, time_text(at))
+  add(tx, account, asset, at, amount)
 end
 
---- Charges a payment that this journal never sent, and that a history shows as of a time. Returns the charge: its
---- period is that millisecond.
----@param call purser.Call
----@param at string  epoch ms
----@return string
-function M.charge_found(tx, call, at)
-  local moves = operations.by_name[call.operation].moves
-  if not moves or not moves.amount then return "" end
-  M.lock(tx)
-  local key = key_of(call.intent.account or "", upper(call.params[moves.asset]))
-  tx:rows("DELETE FROM purser_spending WHERE bucket = $1", key) -- is added up again
-  return format("%s 1 %d %s", key, at, call.params[moves.amount])
+-- Returns the rejection of a call that exceeds a limit.
+local function exceeded(row, intent, limit, own, amount, sum)
+  local text = format("%s %s would exceed %s in this period, of which %s are spent", amount, limit.asset,
+    tostring(limit.amount), tostring(sum))
+  if not own or own.amount:compare(limit.amount) > 0 then
+    text = format("%s; the journal holds the account \"%s\" to %s in %d ms, and a person's word changes the limit: "
+      .. "`purser journal limit %s %s AMOUNT`", text, intent.account, tostring(limit.amount), limit.period_ms,
+      intent.account, limit.asset)
+  end
+  return M.reject(row, "spending_limit", text)
 end
 
---- Undoes charges, within the transaction that takes them from their intent.
----@param charges string
-function M.give_back(tx, charges)
+--- Charges a call to the limits of its account and its client; or ends the transaction with a rejection.
+---@param call { id: string, content: string }  its row: the content of a payment may change
+---@param brought table<string, purser.StandingLimit>
+function M.admit(tx, intent, row, call, brought)
+  local account, amount = intent.account or "", row.moves and row.moves.amount and intent.params[row.moves.amount]
+  local limits = M.limits(tx, account)
+  for _, limit in pairs(brought) do M.restrict(limits, limit) end
+  if not next(limits) then return end
   M.lock(tx)
-  for line in gmatch(charges, "[^\n]+") do
-    local account, asset, period_ms, number, amount = read_charge(line)
-    local key, period = key_of(account, asset), period_ms .. " " .. number
-    local kept, kept_period = read_sum(tx, key)
-    if kept_period == period then
-      keep_sum(tx, key, true, period, decimal(kept) - amount)
-    elseif kept and match(kept_period, "^%d+") ~= period_ms then -- it may or may not count there: add up again
-      tx:rows("DELETE FROM purser_spending WHERE bucket = $1", key)
+  for _, asset in ipairs(M.assets_of(row, intent.params)) do
+    local is_limited = false
+    for key, limit in pairs(limits) do
+      if limit.asset == asset then
+        local sum = amount and spent(tx, account, asset, limit.period_ms, intent.sent_at)
+        if sum and sum:add(amount):compare(limit.amount) > 0 then
+          tx:reject(exceeded(row, intent, limit, brought[key], amount, sum))
+        end
+        is_limited = true
+      end
     end
+    local message, hint = M.unreadable(row, intent.params, asset, is_limited)
+    if message then tx:reject(M.reject(row, "spending_limit", message, hint)) end
+    if is_limited then charge(tx, call, account, asset, amount, intent.sent_at) end
+  end
+end
+
+--- Charges a call that was executed, as a record or a late answer shows, as of a time.
+---@param call table<string, string>  its row
+---@param at integer  epoch ms
+function M.charge_found(tx, call, params, at)
+  local moves = operations.by_name[call.operation].moves
+  local amount = moves and moves.amount and params[moves.amount]
+  if not amount or tx:rows("SELECT call" .. OF_CALL, call.id, call.content)[1] then return end
+  M.lock(tx)
+  charge(tx, call, call.account, upper(params[moves.asset]), amount, at)
+end
+
+--- Takes back the charges of a call's present content.
+---@param call table<string, string>  its row
+function M.release(tx, call)
+  local charges = tx:rows("SELECT account, asset, amount, at" .. OF_CALL, call.id, call.content)
+  if not charges[1] then return end
+  M.lock(tx)
+  tx:rows("DELETE" .. OF_CALL, call.id, call.content)
+  for _, of in ipairs(charges) do add(tx, of.account, of.asset, of.at, -decimal(of.amount)) end
+end
+
+--- Gives an account the charges and limits of a name that is joined with it.
+function M.unite(tx, name, account)
+  M.keep(tx, account, (M.limits(tx, name)))
+  tx:rows("UPDATE purser_charges SET account = $1 WHERE account = $2", account, name)
+  tx:rows("DELETE FROM purser_spending WHERE account = $1 OR account = $2", account, name)
+end
+
+--- Deletes the charges before a time, but for those of a period that holds the time.
+---@param before string  of time_text
+function M.prune(tx, before)
+  for _, of in ipairs(tx:rows("SELECT DISTINCT account, asset FROM purser_charges WHERE at < $1", before)) do
+    local first = tonumber(before)
+    for _, limit in ipairs(tx:rows("SELECT period_ms FROM purser_limits WHERE account = $1 AND asset = $2", of.account,
+      of.asset)) do
+      first = math.min(first, floor(before / limit.period_ms) * limit.period_ms)
+    end
+    tx:rows("DELETE FROM purser_charges WHERE account = $1 AND asset = $2 AND at < $3", of.account, of.asset,
+      time_text(first))
   end
 end
 

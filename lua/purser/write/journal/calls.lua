@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The rows of a journal in a database: how a row is taken, and how it ends. facts.lua asks them, and memory.lua has the
--- same of a client that has no journal.
+-- The rows of a journal in a database: their beginning and their end. facts.lua reads the rows; memory.lua is the
+-- journal of a client without a database.
 
-local accounts = require "purser.write.journal.accounts"
 local facts = require "purser.write.journal.facts"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
@@ -55,8 +54,7 @@ end
 --- Locks the rows that a query finds until the transaction ends. (SQLite's transactions lock everything.)
 M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
---- Returns calls of an account without a known end that do the same as another, as their rows: one of them, or all,
---- locked.
+--- Returns the rows of an account's calls without a known end that do the same as another: one, or all locked.
 ---@param same string  the digest of both
 ---@param id string  of that other
 ---@param lock string|nil  of M.for_update
@@ -70,10 +68,10 @@ local ATTEMPT = "host, signer, sent_at, recv_window, plan, approved_by, state, a
 local KEEP = ("INSERT INTO purser_attempts (call, number, %s) SELECT id, attempt, %s FROM purser_calls WHERE id = $1 "
   .. "AND sent_at <> '' AND ended_at <> ''"):format(ATTEMPT, ATTEMPT)
 
--- Keeps what a row says of its latest attempt, where that had ended: another attempt or end is to take that place.
+-- Keeps the end of a row's latest attempt, whose place another attempt or end takes.
 local function keep_end(tx, id) tx:rows(KEEP, id) end
 
--- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
+-- Begins another attempt of a row whose earlier ones were not executed. Returns whether that was so.
 local function begin_again(tx, intent, known, fields, where, ...)
   local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1), state = "open",
     sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), host = intent.host or "",
@@ -109,11 +107,11 @@ local function payment_error(row, known)
       known.payment, known.queue), hint = "let the queue make that payment, or give this call an id of its own" }
 end
 
--- Makes calls with this key come one after the other, of any operation and under whatever names of their accounts.
+-- Locks a key of all operations and accounts.
 local function lock_key(tx, key) tx:lock(tonumber(digest.id("key", key.name):sub(1, 7), 16)) end
 
--- Ends the transaction where the key was used otherwise: for another operation whose records are in the same list, for
--- a payment of a queue, or by what may be this account under another name, whatever the key stands for there.
+-- Ends the transaction where the key is another operation's of one list, a payment's, or one that may be this account's
+-- under another name, whatever the key stands for there.
 local function check_others(tx, new, row, key)
   local function is_shown_alike(other)
     return other.operation == new.operation or other.history ~= "" and other.history == new.history
@@ -124,8 +122,8 @@ local function check_others(tx, new, row, key)
       if is_shown_alike(other) then
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
-    elseif is_shown_alike(other) and (accounts.is_unnamed(tx, new.account, key)
-      or accounts.is_unnamed(tx, other.account, key)) then
+    elseif is_shown_alike(other) and (gates.is_unnamed(tx, new.account, key)
+      or gates.is_unnamed(tx, other.account, key)) then
       tx:reject(intents.other_account(other.account, new.account, key.unnamed,
         ('nothing was sent: the key "%s" is that of a call'):format(key.name)))
     end
@@ -136,8 +134,8 @@ local function check_others(tx, new, row, key)
   end
 end
 
---- Ends the transaction where a single call has the name of a payment as its key, and does the same: one of the two
---- would be made in place of the other.
+--- Returns the row of the single call whose key is a payment's name, and whose operation is the payment's; nil for
+--- none.
 ---@param columns table<string, string>  of the payment
 ---@return table<string, string>|nil row  of that call
 function M.call_with_key(tx, columns)
@@ -157,7 +155,7 @@ local function find_known(tx, intent, row, key)
   return known
 end
 
--- Takes the row of a call: one of its own, or that of the call with its key, which was certainly not executed.
+-- Takes a row of its own for a call, or that of its key.
 local function take(tx, intent, row, key, known, columns)
   if known then return begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, columns, "") end
   local account, sent_at = intent.account or "", time_text(intent.sent_at)
@@ -173,34 +171,36 @@ local function take(tx, intent, row, key, known, columns)
   tx:reject "the call has the id of another one"
 end
 
---- Records what is about to be sent, durably, in a row of its own or in that of its key or payment. `guard` may reject
---- it. Returns true; or nil and an error or a message, and then it must not be sent; or nil, nil and the call that has
---- its key already, and was executed or may have been.
+--- Records a call before its sending, in a row of its own or of its key or payment. Returns true; or nil and an error
+--- or a message; or nil, nil and the call with the same key, which was executed or may have been.
 ---@param intent purser.Intent  gets the id of the row that it is sent in, and its attempt
 ---@param key { name: string, content: string, unnamed: string }|nil  what the caller's key is, and what it stands for;
 --- and the account of a client with this API key and no name
----@param payment { id: string, attempt: integer, attempts: integer, first_sent_at: integer|nil, worker: string }|nil
---- one that a worker has taken; it is told of its attempt
+---@param payment table|nil  one that a worker has taken, as a queue reads it; it is told of its attempt
 ---@return boolean|nil ok, any problem, purser.Call|nil known
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
+    tx:lock(gates.LOCK, true)
     local known = key and not payment and find_known(tx, intent, row, key) or nil
     if known and not intents.SPENT_NOTHING[known.state] then return { known = facts.call_of(known) } end
-    -- a repeat takes over what its own content was counted for
+    -- a repeat takes its charges over
     local earlier = known or payment and payment.disowned
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
     if earlier and earlier.disowned == "yes" then
       if M.counts(earlier) then gates.count(tx, earlier, -1) end
-      if earlier.charges ~= "" then spending.give_back(tx, earlier.charges) end
+      spending.release(tx, earlier)
     end
     local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",
       key = payment and payment.key or key and key.name or "",
       call = payment and payment.id or known and known.id or "" })
-    columns.charges = guard and guard:admit(tx, intent, row, function()
-      return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), payment and payment.id
-        or known and known.id or intent.id)[1]
-    end) or ""
+    local charged = payment or known or { id = intent.id, content = key and key.content or "" }
+    if guard then
+      guard:admit(tx, row, function()
+        return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), charged.id)[1]
+      end)
+    end
+    spending.admit(tx, intent, row, charged, guard and guard.limits or {})
     if payment then begin_payment(tx, intent, payment, columns) else take(tx, intent, row, key, known, columns) end
     return {}
   end)
@@ -218,7 +218,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------ how it ends
 
--- A record as JSON, without what must not be kept, and without members that JSON cannot hold.
+-- A record as JSON, without secrets and members that JSON cannot hold.
 local function keep(record)
   if type(record) ~= "table" then return "" end
   local kept = {}
@@ -257,15 +257,14 @@ end
 -- The stage of a payment about which another than its worker finds out. Its worker sends again what was not made.
 local STAGES = { done = "done", undecided = "undecided" }
 
---- Returns whether a row counts in sums: its call may have been executed, as far as anything is proved.
+--- Returns whether a row counts in sums: nothing proves that its call was not executed.
 ---@param row table<string, string>
 ---@return boolean
 function M.counts(row)
   return row.state ~= "planned" and (not intents.SPENT_NOTHING[row.state] or row.disowned == "yes")
 end
 
--- Returns the row of a call as sums count it. One that this journal never sent, and that a history shows, counts at the
--- time of its record.
+-- Returns the row of a call as sums count it. A call that this journal never sent counts at its record's time.
 local function counted_row(tx, row, ending)
   if row.sent_at ~= "" then return row end
   local lookup = operations.by_name[row.operation].reconcile
@@ -273,7 +272,7 @@ local function counted_row(tx, row, ending)
   return setmetatable({ sent_at = time_text(at or tx:now()) }, { __index = row })
 end
 
---- Writes an end in a row that is locked, and counts what was spent or was not. The journal keeps what the row said.
+--- Writes an end in a locked row, counts it in sums, and keeps the end before.
 ---@param known table<string, string>  the row
 ---@param ending table  { state, record_id, record, answered, message, change, disowned }: all but the first may lack
 function M.write_end(tx, known, ending)
@@ -284,15 +283,13 @@ function M.write_end(tx, known, ending)
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
-  -- what a person's word ended stays counted, whatever the next attempt ends with
+  -- a call that a person's word ended stays counted
   local spent, spends, counted = M.counts(known), M.counts(set), counted_row(tx, known, ending)
   if spent ~= spends then gates.count(tx, counted, spends and 1 or -1) end
-  if spends and not spent and known.sent_at == "" then
-    set.charges = spending.charge_found(tx, facts.call_of(known), counted.sent_at)
-  end
   if not spends then
-    if known.charges ~= "" then spending.give_back(tx, known.charges) end
-    set.charges = ""
+    spending.release(tx, known)
+  elseif not spent then
+    spending.charge_found(tx, known, core.decode(known.params), tonumber(counted.sent_at))
   end
   if known.ended_at ~= "" then keep_end(tx, known.id) end
   M.update(tx, set, "id = ?", known.id)
@@ -315,7 +312,6 @@ local function judge(tx, intent, ending)
   return verdict
 end
 
---- Returns whether a transaction failed because another call has the record that it named.
 function M.is_taken(message)
   return (message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true)) ~= nil
 end
@@ -342,8 +338,8 @@ M.finish, M.reconciled = intents.finish, intents.reconciled
 
 local CONTESTED = "another call's answer names the same record, so one of the two answers was not its own"
 
---- Takes back that another call was answered with a record, since this call's answer names it as well. What ended
---- before this call was sent had its record by then.
+--- Takes back that another call was answered with a record which this call's answer names as well. A call that ended
+--- before this one was sent had its record by then.
 ---@param id string  of the record
 ---@param since integer  epoch ms, the machine's clock: before this call was sent
 function M.contest(self, intent, id, since)

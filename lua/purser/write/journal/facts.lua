@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The rows of a journal in a database as calls, and what is asked of them. calls.lua writes the rows; memory.lua has
--- the same of a client that has no journal.
+-- The rows of a journal in a database as calls. calls.lua writes the rows; memory.lua is the journal of a client
+-- without a database.
 
 local core = require "purser.core"
 local intents = require "purser.write.intent"
@@ -72,8 +72,7 @@ end
 --- The query for the call of an account that has a key of an operation.
 M.WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3"
 
---- Returns the call outside of queues that has a key, as it is now; false where none has; nil and a message where the
---- journal cannot be read.
+--- Returns the call outside of queues with a key; false for none; nil and a message where the journal cannot be read.
 ---@return purser.Call|false|nil call, string|nil message
 function M.used(self, account, row, name)
   local found, message = read(self.db, M.WITH_KEY .. " AND queue = ''", account, name, row.full_name)
@@ -86,8 +85,8 @@ function M.has_record(call, account, id)
   return call.record_id == id and (call.intent.account or "") == (account or "")
 end
 
---- Returns the call that an intent is of; nil where it is not written; or nil and a message. One that was written by
---- hand has no id, and is that of its content and time.
+--- Returns the call of an intent; nil for none; or nil and a message. An intent written by hand has no id: its content
+--- and time identify the call.
 function M.call_of_intent(self, intent)
   local found, message
   if intent.id then
@@ -112,8 +111,8 @@ end
 
 local BY = { record_id = query_by "record_id" .. " AND history <> ''", key = query_by "key" }
 
---- Returns the calls of an account, sent or planned, that have one of these ids, by id, of several the latest; or nil
---- and a message. Each history counts its ids for itself: `names` restricts the calls to those of some operations.
+--- Returns the latest calls of an account, sent or planned, that have these ids, by id; or nil and a message. Each
+--- history counts its ids for itself: `names` are the operations.
 ---@param column "record_id"|"key"  the ids are those of the records that they made, or those that the calls carry
 ---@param ids string[]
 ---@param names table<string, boolean>|nil  of operations
@@ -141,8 +140,8 @@ function M.owners(self, column, account, ids, names)
   return found
 end
 
---- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
---- and a message.
+--- Returns the calls of an account without a known end that can have made a record between two times; or nil and a
+--- message.
 ---@param names table<string, boolean>|nil  of operations; nil: of all
 ---@return purser.Call[]|nil calls, string|nil message
 function M.open_calls(self, account, names, first, last)
@@ -161,8 +160,8 @@ end
 
 local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between
 
---- Returns calls that were made, and were sent between two times; or nil and a message. Of very many it returns those
---- next to either end.
+--- Returns calls that were made, and sent between two times, of very many those next to either end; or nil and a
+--- message.
 ---@param names table<string, boolean>  of operations
 ---@return purser.Call[]|nil calls, string|nil message
 function M.made_calls(self, account, names, first, last)

@@ -8,16 +8,14 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
-local accounts = require "purser.write.journal.accounts"
 local calls = require "purser.write.journal.calls"
 local facts = require "purser.write.journal.facts"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
-local database = require "purser.client.util.database"
 local errors = require "purser.client.call.errors"
+local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
-local postgresql = require "purser.client.util.database.postgresql"
 local private = require "purser.client.util.private"
 local schema = require "purser.write.journal.schema"
 local words = require "purser.write.journal.words"
@@ -32,12 +30,13 @@ Journal.__index = Journal
 ---@class purser.modules.journal
 local M = {}
 
--- Calls, reconciling and queues ask a journal by these, behind its public methods; memory.lua has the same.
-local asked = { call_of = facts.call_of_intent, identify = accounts.identify, is_joined = accounts.is_joined }
+-- Calls, reconciling and queues ask a journal by these names, as in memory.lua.
+local asked = { call_of = facts.call_of_intent, identify = gates.identify }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
   asked[name] = calls[name] or facts[name]
 end
+function asked:is_joined(name, account) return gates.is_joined(self.db, name, account) end
 setmetatable(Journal, { __index = asked })
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
@@ -58,6 +57,14 @@ function Journal:settle(id, word) return words.settle(self, id, word) end
 ---@param by string       who says so
 ---@return true|nil ok, purser.Error|nil err
 function Journal:join(name, account, by) return words.join(self, name, account, by) end
+
+--- Keeps a person's word that an account has another spending limit of an asset, or none. A client that brings a lower
+--- one lowers it again. Returns true; or nil and an error.
+---@param account string
+---@param limit { asset: string, amount: string|purser.decimal|nil, period_ms: integer|nil, by: string }  no amount: the
+--- limit ends; the period where the asset has limits of several
+---@return true|nil ok, purser.Error|nil err
+function Journal:limit(account, limit) return words.limit(self, account, limit) end
 
 ----------------------------------------------------------------------------------------------------- what users call
 
@@ -251,7 +258,7 @@ function Journal:recover(client, options)
   for name, value in pairs(options or {}) do
     if name ~= "wait" then at_once[name] = value end
   end
-  -- what can be decided at once is: the other calls would wait for its end
+  -- the first round decides without waiting: other calls would wait for its end
   for _, given in ipairs { at_once, options or {} } do
     for i, row in ipairs(rows) do
       local before = reconciled[i]
@@ -326,64 +333,11 @@ Journal.__close = Journal.close
 ---@field sleep fun(ms: integer)|nil  by which coroutines of this host wait: without it a wait for SQLite's lock stops
 --- the thread
 
-local rules = {
-  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, sleep = "function",
-}
-
-local function error_of(options)
-  local message, name, hint = option_schema.check(options, rules, "journal option")
-  if not message and options.postgresql then
-    message, name, hint = option_schema.check(options.postgresql, postgresql.rules, "postgresql option")
-  end
-  if message then return message, hint, name end
-  if (options.sqlite == nil) == (options.postgresql == nil) then
-    return "journal.open has no database, or two", "give sqlite = path or postgresql = {...}"
-  end
-  return options.postgresql and postgresql.message(options.postgresql)
-end
-
--- A file whose middle or end is missing is a journal all the same: SQLite's word for it is the only sign. No hint leads
--- to a new journal, which would know of no call that was made.
-local function hint_of(message)
-  if message:find("connection", 1, true) then return nil end -- the database was not even seen
-  if message:find("disk is full", 1, true) or message:find("disk I/O", 1, true) then
-    return "make room on the disk of this journal, and run this again"
-  end
-  if message:find("malformed", 1, true) then
-    return "restore it from a copy (docs/write/journal.md); what was open is in the service's histories"
-  end
-  return intents.lock_hint(message) or "give the database of the journal"
-end
-
-local function name_of(options)
-  return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
-end
-
--- Connects to the database of a journal. Returns it; false where `is_look` makes no file that is missing; or nil and an
--- error.
-local function connect(options, is_look)
-  local wrong, advice, option = error_of(options)
-  if wrong then return nil, errors.config(wrong, advice, option) end
-  if is_look and options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
-  local db, message, hint = database.open(options)
-  if db then return db end
-  local what, cure = message:match "^(.*); (.-)$"
-  return nil, errors.config(name_of(options) .. " cannot be opened: " .. (what or message),
-    hint or cure or hint_of(message))
-end
-
 --- Tells whether there is a journal already, and makes none: of SQLite a file, on a server the tables. Returns nil and
 --- an error of kind "config" where that cannot be seen.
 ---@param options purser.JournalOptions
 ---@return boolean|nil is_there, purser.Error|nil err
-function M.exists(options)
-  local db, err = connect(options, true)
-  if not db then return db, err end
-  local is_there, message = schema.is_prepared(db)
-  db:close()
-  if is_there == nil then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
-  return is_there
-end
+function M.exists(options) return schema.exists(options) end
 
 --- Opens a journal, and makes its tables when the database is new. A server that is not this machine must show a
 --- certificate with its name (sslmode "verify-full"), unless allow_insecure = true. Returns it; or nil and an error of
@@ -391,15 +345,8 @@ end
 ---@param options purser.JournalOptions
 ---@return purser.Journal|nil journal, purser.Error|nil err
 function M.open(options)
-  local db, err = connect(options)
+  local db, err = schema.open(options)
   if not db then return nil, err end
-  local ok, message = schema.prepare(db)
-  if not ok then
-    db:close()
-    return nil, errors.config(name_of(options) .. " cannot be used: " .. (message.text or message),
-      message.hint or hint_of(message.text or message))
-  end
-  db:count_commits()
   return setmetatable({ db = db, unwritten = {} }, Journal)
 end
 

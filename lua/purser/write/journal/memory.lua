@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The journal of a client that was given none: what a journal in a database keeps, in memory, with the same methods. It
--- is gone with its process. Clients that reach a service by one transport share it, for an answer to one may come to
--- another. It keeps the calls of the last hour, and at most MAX_CALLS of them: some 1 kB each.
+-- The journal of a client without a database: the same methods, in memory, for the life of the process. The clients of
+-- one transport share a journal: answers may be mixed up. It keeps the last hour, at most MAX_CALLS calls of 1 kB each.
 
 local core = require "purser.core"
 local intents = require "purser.write.intent"
@@ -27,13 +26,13 @@ function M.of(transport, origin)
   return by_origin[origin]
 end
 
--- Operations whose records are in one list share their keys.
+-- Operations of one list share their keys.
 local function slot_of(account, row, key)
   local history = intents.makes_in(row)
   return ("%d:%s%s %s"):format(#account, account, history ~= "" and history or row.full_name, key)
 end
 
--- Gives a call the record of this id in place of the one that it had; nil: none.
+-- Gives a call the record of an id; nil takes its record away.
 local function own(self, call, id)
   local owners = call.record_id and self.by_record[call.record_id]
   if owners then
@@ -63,7 +62,6 @@ local function forget_old(self, now)
   end
 end
 
--- Begins an attempt of a call.
 local function begin(self, call, intent, attempt)
   own(self, call, nil)
   if attempt > 1 then
@@ -81,14 +79,14 @@ local function add(self, intent, row, key, slot)
     slot = slot, account = intent.account or "", operation = row.full_name, history = intents.makes_in(row),
     digest = intents.digest(row, intent.params), earlier = {} }
   begin(self, call, intent, 1)
-  -- counted last: where there is no memory for it, or a hook raises in between, the list has no gap
+  -- counted last: an error in between leaves no gap in the list
   self.by_id[call.id], self.list[self.last + 1] = call, call
   if slot then self.by_key[slot] = call end
   self.last = self.last + 1
   return call
 end
 
---- Keeps a call that is about to be sent. Returns true; or nil, nil and the call that has its key. See calls.lua.
+--- Keeps a call before its sending. Returns true; or nil, nil and the call with the same key. See calls.lua.
 ---@param key { name: string, content: string }|nil
 function Memory:begin(intent, row, _, key)
   local slot = key and slot_of(intent.account or "", row, key.name)
@@ -111,7 +109,7 @@ function Memory.identify() return true end
 
 function Memory.is_joined() return true end
 
--- Returns the calls for which a test holds, in the order in which they were begun.
+-- Returns the calls that pass a test, the oldest first.
 local function those(self, test)
   local found = {}
   for i = self.first, self.last do
@@ -121,7 +119,7 @@ local function those(self, test)
   return found
 end
 
--- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open.
+-- Returns whether an equal call is open, sent perhaps because this one was not executed.
 local function has_open_equal(self, call)
   return those(self, function(other)
     return other ~= call and intents.UNDECIDED[other.state] and other.account == call.account
@@ -129,7 +127,7 @@ local function has_open_equal(self, call)
   end)[1] ~= nil
 end
 
--- Returns whether another call has a record.
+-- Returns whether another call owns a record.
 local function is_owned(self, call, record_id)
   for other in pairs(call.history ~= "" and self.by_record[tostring(record_id)] or {}) do
     if other ~= call and other.history == call.history then return true end
@@ -164,7 +162,7 @@ end
 
 Memory.finish, Memory.reconciled = intents.finish, intents.reconciled
 
---- Returns the call that an intent is of; nil where it is not known, or no more. See calls.lua.
+--- Returns the call of an intent; nil for an unknown one. See calls.lua.
 function Memory:call_of(intent)
   if intent.id then return self.by_id[intent.id] end
   local digest = intents.digest(operations.by_name[intent.operation], intent.params)

@@ -1,19 +1,22 @@
 -- SPDX-License-Identifier: MIT
--- The journal's tables, and what is deleted from them. Every column is text: LuaDBI reads 64-bit integers as 32-bit
--- ones. Times are 13 digits of epoch milliseconds, so that their order as text is their order; amounts are decimals as
--- they travel.
+-- The journal's database: its tables, opening and pruning. Every column is text: LuaDBI reads 64-bit integers as 32-bit
+-- ones. Times are 13 digits of epoch milliseconds, ordered as texts; amounts are decimals.
 
 local core = require "purser.core"
+local database = require "purser.client.util.database"
+local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
+local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
+local postgresql = require "purser.client.util.database.postgresql"
+local spending = lazy "purser.write.guard.spending"
 
-local M = { version = 6 }
+local M = { version = 7 }
 
--- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
--- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
--- be looked for, may wait since a person put it back, or have failed. `attempt` numbers the sendings for good, so that
--- a late end is known for that of an earlier one; `tries` begins anew when a person puts a payment back.
+-- A planned payment, a call under way and a finished call are rows of one table; a queue is the rows with its name.
+-- `state` is the latest attempt's, `stage` a payment's place in its queue. `attempt` numbers sendings for good; `tries`
+-- begins anew when a person puts a payment back.
 local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   account TEXT NOT NULL, operation TEXT NOT NULL,
   history TEXT NOT NULL,                -- the list that shows the record it makes; '' where it makes none
@@ -23,7 +26,6 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   state TEXT NOT NULL,                  -- planned, open, unknown, done, rejected, not_sent, not_done, undecided
   attempt TEXT NOT NULL DEFAULT '0',    -- how often it was sent in all
   first_sent_at TEXT NOT NULL DEFAULT '', sent_at TEXT NOT NULL DEFAULT '', recv_window TEXT NOT NULL DEFAULT '0',
-  charges TEXT NOT NULL DEFAULT '',     -- to spending limits
   plan TEXT NOT NULL DEFAULT '', approved_by TEXT NOT NULL DEFAULT '', -- of an approval: the digest, and persons
   policy TEXT NOT NULL DEFAULT '',      -- the version that let it through
   destination TEXT NOT NULL DEFAULT '', -- a digest of whom it pays, under a policy
@@ -44,25 +46,22 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   host TEXT NOT NULL DEFAULT '',        -- of the service that the latest attempt was sent to
   signer TEXT NOT NULL DEFAULT '')]]    -- a digest of the API key that signed it
 
--- The row of a call says what is known of its latest attempt. Once another attempt, or another end, takes that place,
--- a row here keeps it: who signed, when the service took the request, which plan let it through, and how it ended, by
--- which proof. Rows are added, never changed, and gone with their call. (A call that is sent once adds none.)
+-- A call's row has its latest attempt and end. Each that another one replaced has a row here, added once and gone with
+-- its call.
 local attempts = [[CREATE TABLE purser_attempts (call TEXT NOT NULL, number TEXT NOT NULL, host TEXT NOT NULL,
   signer TEXT NOT NULL, sent_at TEXT NOT NULL, recv_window TEXT NOT NULL, plan TEXT NOT NULL, approved_by TEXT NOT NULL,
   state TEXT NOT NULL, answered TEXT NOT NULL, record_id TEXT NOT NULL, message TEXT NOT NULL,
   ended_at TEXT NOT NULL)]]
 
--- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
--- `name` is a process's token after the word "process".
+-- The numbers of each process's commits: a journal with fewer than a process remembers lacks commits.
 local generations = [[CREATE TABLE purser_generations (name TEXT PRIMARY KEY, generation TEXT NOT NULL,
   changed_at TEXT NOT NULL)]]
 
--- Calls without a known end are few, and are looked for all the time: their index holds nothing else, so that no
--- statistics of the rest make a database read them all. A query must have this condition word by word.
+-- The index of calls without a known end holds nothing else: no statistics make a database read all rows. Queries have
+-- this condition word by word.
 M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 
--- A key has one row, a payment has one row, and a record has one owner: whoever comes second finds the first, in
--- whatever process.
+-- A key, a payment and a record have one row each, in whatever process.
 local indexes = {
   "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (key, operation, account) WHERE key <> ''",
   "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, payment, queue) WHERE queue <> ''",
@@ -85,8 +84,16 @@ local function create(tx)
   tx:rows(calls)
   tx:rows(attempts)
   for _, sql in ipairs(indexes) do tx:rows(sql) end
-  -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
-  tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
+  -- the limits that clients brought (no person), and persons' words on them (no amount: none); none is changed
+  tx:rows [[CREATE TABLE purser_limits (account TEXT NOT NULL, asset TEXT NOT NULL, period_ms TEXT NOT NULL,
+    amount TEXT NOT NULL, person TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (account, at))]]
+  -- what calls of one content are charged to limits, and the sums of periods by their number
+  tx:rows [[CREATE TABLE purser_charges (call TEXT NOT NULL, content TEXT NOT NULL, account TEXT NOT NULL,
+    asset TEXT NOT NULL, amount TEXT NOT NULL, at TEXT NOT NULL)]]
+  tx:rows "CREATE INDEX purser_charges_call ON purser_charges (call)"
+  tx:rows "CREATE INDEX purser_charges_time ON purser_charges (account, asset, at)"
+  tx:rows [[CREATE TABLE purser_spending (account TEXT NOT NULL, asset TEXT NOT NULL, period_ms TEXT NOT NULL,
+    number TEXT NOT NULL, amount TEXT NOT NULL, PRIMARY KEY (account, asset, period_ms))]]
   tx:rows(generations)
   -- a person's words about attempts of calls; none is changed or taken away
   tx:rows [[CREATE TABLE purser_words (id TEXT PRIMARY KEY, call TEXT NOT NULL, attempt TEXT NOT NULL,
@@ -114,13 +121,6 @@ local known_tables = {
 
 local LOCK = 7078801
 
---- Tells whether the database has the tables. Returns nil and a message where it cannot be asked.
-function M.is_prepared(db)
-  local rows, message = db:rows(known_tables[db.name])
-  if not rows then return nil, message end
-  return rows[1] ~= nil
-end
-
 -- Returns whether the tables are there. Ends the transaction where they are not a journal of this version.
 local function check(tx)
   if #tx:rows(known_tables[tx.db.name]) == 0 then
@@ -139,8 +139,8 @@ local function check(tx)
   return true
 end
 
---- Makes the tables in an empty database; a journal is only read. Returns true; or nil and a message, which is a text,
---- or a table with `text` and `hint`.
+--- Makes the tables in an empty database, and checks a journal's. Returns true; or nil and a message: a text, or a
+--- table with `text` and `hint`.
 function M.prepare(db)
   local is_there, message = db:transaction(check, true)
   if is_there ~= false then return is_there, message end
@@ -150,12 +150,82 @@ function M.prepare(db)
   end)
 end
 
+---------------------------------------------------------------------------------------------------------------- opening
+
+local options_ = {
+  sqlite = "string", postgresql = "table", lock_timeout_ms = { 0, 2 ^ 31 - 1 }, sleep = "function",
+}
+
+local function error_of(options)
+  local message, name, hint = option_schema.check(options, options_, "journal option")
+  if not message and options.postgresql then
+    message, name, hint = option_schema.check(options.postgresql, postgresql.rules, "postgresql option")
+  end
+  if message then return message, hint, name end
+  if (options.sqlite == nil) == (options.postgresql == nil) then
+    return "journal.open has no database, or two", "give sqlite = path or postgresql = {...}"
+  end
+  return options.postgresql and postgresql.message(options.postgresql)
+end
+
+-- A cut file is a journal all the same, and SQLite's word its only sign. No hint leads to a new journal, which knows no
+-- call.
+local function hint_of(message)
+  if message:find("connection", 1, true) then return nil end -- the database was not even seen
+  if message:find("disk is full", 1, true) or message:find("disk I/O", 1, true) then
+    return "make room on the disk of this journal, and run this again"
+  end
+  if message:find("malformed", 1, true) then
+    return "restore it from a copy (docs/write/journal.md); what was open is in the service's histories"
+  end
+  return intents.lock_hint(message) or "give the database of the journal"
+end
+
+local function name_of(options)
+  return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
+end
+
+-- Connects to a journal's database. Returns the database; false for a missing file where `is_look`; or nil and an
+-- error.
+local function connect(options, is_look)
+  local wrong, advice, option = error_of(options)
+  if wrong then return nil, errors.config(wrong, advice, option) end
+  if is_look and options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
+  local db, message, hint = database.open(options)
+  if db then return db end
+  local what, cure = message:match "^(.*); (.-)$"
+  return nil, errors.config(name_of(options) .. " cannot be opened: " .. (what or message),
+    hint or cure or hint_of(message))
+end
+
+--- Does what purser.journal.exists says.
+function M.exists(options)
+  local db, err = connect(options, true)
+  if not db then return db, err end
+  local rows, message = db:rows(known_tables[db.name])
+  db:close()
+  if not rows then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
+  return rows[1] ~= nil
+end
+
+--- Returns the database of a journal, whose tables are made where there are none; or nil and an error.
+function M.open(options)
+  local db, err = connect(options)
+  if not db then return nil, err end
+  local ok, message = M.prepare(db)
+  if not ok then
+    db:close()
+    return nil, errors.config(name_of(options) .. " cannot be used: " .. (message.text or message),
+      message.hint or hint_of(message.text or message))
+  end
+  db:count_commits()
+  return db
+end
+
 ---------------------------------------------------------------------------------------------------------------- pruning
 
--- Rows that are decided and old are deleted, a thousand in a step, so that others are not kept waiting. A pruned record
--- no longer says that it belongs to a call, so what an equal call without a known end might still be reconciled by
--- stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay, and of a call
--- with a key of the caller's its key, content and result: a key is used once, however old it is.
+-- Deletes rows that are decided and old, a thousand in a step. Those stay that may reconcile an equal open call, and
+-- payments that are not done. Of used keys the key, content and result stay: a key is used once for ever.
 
 local DAY = 86400000
 local REACH_DAYS = 184 -- six months: the service shows transfers for as long, and reconciling looks for them
@@ -173,26 +243,15 @@ local delete_attempts = [[DELETE FROM purser_attempts WHERE call = $1
   AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE id = $2)]]
 local empty_call = "UPDATE purser_calls SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
 
--- Returns whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's
--- length, its number, and the amount.
-local function counts_in_spending(charges, before)
-  for line in charges:gmatch "[^\n]+" do
-    local length, number = line:match " (%d+) (%d+) %S+$"
-    if not length or (tonumber(number) + 1) * tonumber(length) > tonumber(before) then return true end
-  end
-  return false
-end
-
--- One step. Returns how many calls it deleted or emptied, and how many payments it emptied; and where the next step
--- begins, nil where this was the last.
+-- One step. Returns how many calls it deleted or emptied, and how many payments; and where the next step begins.
 local function prune_calls(tx, before, from)
-  local page = tx:rows(([[SELECT sent_at, id, key, charges, queue, stage, added_at FROM purser_calls WHERE sent_at < $1
+  local page = tx:rows(([[SELECT sent_at, id, key, queue, stage, added_at FROM purser_calls WHERE sent_at < $1
     AND (sent_at, id) > ($2, $3) ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
   local counts = { calls = 0, payments = 0 }
   for _, row in ipairs(page) do
     local is_payment = row.queue ~= ""
     local may_go = not is_payment or row.stage == "done" and row.added_at < before
-    if may_go and not counts_in_spending(row.charges, before) then
+    if may_go then
       local sql = not is_payment and row.key == "" and delete_call or empty_call
       local word = is_payment and "payments" or "calls"
       counts[word] = counts[word] + select(2, tx:rows(sql, row.id))
@@ -228,6 +287,7 @@ function M.prune(db, options)
   return db:transaction(function(tx)
     prune_generations(tx, before)
     gates.prune(tx, before)
+    spending.prune(tx, before)
     return sums
   end)
 end

@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- Words of persons: about calls, and about accounts that are one. A word ends an attempt that nothing proves; it is
--- kept, and proves nothing.
+-- Words of persons: about calls, joined accounts and limits. A word is kept; it ends an attempt, and proves nothing.
 
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
+local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
+local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
 local schema = require "purser.write.journal.schema"
+local spending = lazy "purser.write.guard.spending"
 
 local time_text = intents.time_text
 
@@ -24,7 +26,7 @@ local word_rules = { outcome = { "done", "not_done" }, by = option_schema.NAME, 
 
 local function is_proved(row) return row.state == "planned" or intents.SPENT_NOTHING[row.state] end
 
--- Returns why a person's word cannot end the latest attempt of a row; nil where it can.
+-- Returns why no person's word can end a row's latest attempt; nil where it can.
 local function unsettled(row, now)
   if row.state == "planned" and (row.queue == "" or row.stage == "waiting") then return "it was never sent" end
   if row.state == "done" and row.answered ~= "no" then return "its answer or its id says that it was made" end
@@ -42,8 +44,8 @@ end
 
 local NEWEST = "SELECT id, word, at FROM purser_words WHERE call = $1 ORDER BY at DESC LIMIT 1"
 
---- Returns the id of a person's word by which a call may be sent again: the newest one, where that says that the call
---- was not made; nil where none stands. A plan that names the word cannot have been signed before it.
+--- Returns the id of the newest word of a call, if the word is `not_done`; nil otherwise. A plan that names the word
+--- was signed after it.
 ---@param call string  the id of its row
 ---@return string|nil word
 function M.standing(tx, call)
@@ -51,7 +53,7 @@ function M.standing(tx, call)
   return newest and newest.word == "not_done" and newest.id or nil
 end
 
--- Keeps a word, as said later than the one before, whatever this machine's clock says.
+-- Keeps a word as the newest, whatever the machine's clock says.
 local function keep(tx, row, word)
   local token, message = core.random_token(24)
   if not token then tx:reject("no random id could be made: " .. tostring(message)) end
@@ -61,7 +63,7 @@ local function keep(tx, row, word)
     time_text(math.max(tx:now(), newest and tonumber(newest.at) + 1 or 0)), word.record_id or "")
 end
 
---- Does what journal:settle says: the word is kept, and ends the call as any other end does.
+--- Does what journal:settle says.
 function M.settle(self, id, word)
   local wrong, name, hint = option_schema.check(word, word_rules, "word of journal:settle")
   if not wrong and not (word.outcome and word.by) then
@@ -87,23 +89,9 @@ function M.settle(self, id, word)
   return answer(ok, problem)
 end
 
---- Returns the names that were joined with an account, and with those.
----@return string[] names
-function M.joined(tx, account)
-  local names, at = { account }, 0
-  while at < #names do
-    at = at + 1
-    for _, row in ipairs(tx:rows("SELECT name FROM purser_joins WHERE account = $1 AND name <> $1", names[at])) do
-      names[#names + 1] = row.name
-    end
-  end
-  table.remove(names, 1)
-  return names
-end
-
 local function unjoined(tx, name, account)
-  local joined = tx:rows("SELECT account FROM purser_joins WHERE name = $1", account)[1]
-  if joined and joined.account ~= account then return ('"%s" is joined with "%s"'):format(account, joined.account) end
+  local joined = gates.joined_with(tx, account)
+  if joined then return ('"%s" is joined with "%s"'):format(account, joined) end
   local need = tx:rows("SELECT gate FROM purser_needs WHERE account = $1", name)[1]
   if need and need.gate ~= gates.JOINED then return ('"%s" needs the gate "%s"'):format(name, need.gate) end
   if name:find "^%x+$" == nil and not tx:rows([[SELECT account FROM purser_accounts WHERE account = $1 UNION
@@ -121,15 +109,21 @@ local function unjoined(tx, name, account)
   if both then return ("a key, a payment or a record of the call %s is one of both"):format(both.id) end
 end
 
--- Gives an account all that another has, which no client may bring the gates of from then on.
+-- Gives an account all that a name has, which no client may use from then on.
 local function unite(tx, name, account)
+  spending.unite(tx, name, account)
+  local is_limited = next((spending.limits(tx, account))) ~= nil
   for _, row in ipairs(tx:rows("SELECT * FROM purser_calls WHERE account = $1", name)) do
     local of_account = setmetatable({ account = account, state = "planned" }, { __index = row }) -- new to its gates
-    if calls.counts(row) then gates.count(tx, of_account, 1) end
+    if calls.counts(row) then
+      gates.count(tx, of_account, 1)
+      if is_limited and row.sent_at ~= "" then
+        spending.charge_found(tx, of_account, core.decode(row.params), tonumber(row.sent_at))
+      end
+    end
   end
   tx:rows("UPDATE purser_calls SET account = $1 WHERE account = $2", account, name)
   tx:rows("UPDATE purser_accounts SET account = $1 WHERE account = $2 OR identity = $2", account, name)
-  tx:rows "DELETE FROM purser_spending" -- is added up again
   tx:rows("INSERT INTO purser_needs (account, gate) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, gates.JOINED)
 end
 
@@ -137,19 +131,42 @@ end
 function M.join(self, name, account, by)
   local given = { name = name, account = account, by = by }
   local wrong, option, hint = option_schema.check(given, join_rules, "journal:join")
-  if not wrong and not (name and account and by and (name ~= account or name:find "^%x+$")) then
+  if not wrong and not (name and account and by and name ~= account) then
     wrong, option = "journal:join needs two names and who says so", "account"
   end
   if wrong then return nil, errors.option(wrong, option, hint) end
   local ok, problem = self.db:transaction(function(tx)
-    local why = name ~= account and unjoined(tx, name, account)
+    tx:lock(gates.LOCK)
+    local why = unjoined(tx, name, account)
     if why then tx:reject(errors.argument(nil, ('"%s" is not joined with "%s": %s'):format(name, account, why))) end
-    if name ~= account then unite(tx, name, account) end
+    unite(tx, name, account)
     tx:rows("INSERT INTO purser_joins (name, account, person, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", name,
       account, by, time_text(tx:now()))
     return true
   end)
   return answer(ok, problem)
+end
+
+local limit_rules = { asset = option_schema.NAME, amount = "any", period_ms = { 1000, option_schema.EXACT },
+  by = option_schema.NAME }
+
+--- Does what journal:limit says.
+function M.limit(self, account, limit)
+  local wrong, option, hint = option_schema.check(limit, limit_rules, "journal:limit")
+  local amount = not wrong and limit.amount ~= nil and type(limit.amount) ~= "number" and decimal(limit.amount) or nil
+  if not wrong and (limit.amount ~= nil and not (amount and amount:sign() >= 0)) then
+    wrong, option, hint = "journal:limit has an amount that is none", "amount", "give a decimal as a string"
+  elseif not wrong and not (type(account) == "string" and limit.asset and limit.by) then
+    wrong, option = "journal:limit needs an account, an asset and who says so", "by"
+  end
+  if wrong then return nil, errors.option(wrong, option, hint) end
+  return answer(self.db:transaction(function(tx)
+    local joined = gates.joined_with(tx, account)
+    local why = joined and ('"%s" is joined with "%s"'):format(account, joined)
+      or spending.set(tx, account, { asset = limit.asset, amount = amount, period_ms = limit.period_ms }, limit.by)
+    if why then tx:reject(errors.argument(nil, why)) end
+    return true
+  end))
 end
 
 return M

@@ -35,8 +35,10 @@ function Transaction.reject(_, problem)
 end
 
 --- Keeps other hosts out until the transaction's end, as SQLite always does.
-function Transaction:lock(number)
-  if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
+---@param is_shared boolean|nil  lets in those that share the lock as well
+function Transaction:lock(number, is_shared)
+  if self.db.name ~= "postgresql" then return end
+  self:rows(("SELECT pg_advisory_xact_lock%s(%d)::text AS locked"):format(is_shared and "_shared" or "", number))
 end
 
 --- Returns the time that all hosts of the database share, epoch ms, one for a transaction.
