@@ -248,6 +248,10 @@ local function finish(at, plan, counts, options)
     report.note("next: `%s` looks again, `%s` gives it up, `%s` says what you know. Do not pay it under another key: "
       .. "it may be made already", commands(options)("retry", "KEY"), commands(options)("drop", "KEY"),
       commands(options)("settle", "KEY", "not_done"))
+    if counts.undecided > 1 then
+      report.note("where none was made: `%s` lists all that is undecided, and ends them by one word",
+        commands(options)("settle", "--all", "not_done"))
+    end
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, commands(options) "report")
   end

@@ -64,7 +64,7 @@ describe("a rehearsal", function()
       local by_shell = { PWD = true, OLDPWD = true, SHLVL = true, _ = true }
       for line in io.popen("env | LC_ALL=C sort"):lines() do
         local name = line:match "^[%w_]+"
-        if not by_shell[name] then names[#names + 1] = name end
+        if not by_shell[name] and not name:find "^LUA_C?PATH" then names[#names + 1] = name end
       end
       names = table.concat(names, " "):gsub("LD_PRELOAD", "LANG")
       assert(names == expected, names)
@@ -79,6 +79,13 @@ describe("a rehearsal", function()
     ]])
     assert.is_nil(runs)
     assert.matches("makes no write call", problem, 1, true) -- the program ended with 0
+  end)
+
+  it("finds the modules that the user's Lua finds", function()
+    local given = assert(os.getenv "LUA_PATH", "the specs run with a LUA_PATH")
+    local runs, problem = purser.sim.rehearse({ "sh", "-c", 'test "$LUA_PATH" = "$0" || exit 3', given })
+    assert.is_nil(runs)
+    assert.matches("makes no write call", problem, 1, true)
   end)
 
   it("does not begin where its folder cannot be made, or is another's", function()

@@ -356,7 +356,7 @@ local function reason(self, tx)
     parts[#parts + 1] = ("the next is due in %s"):format(seconds(left.due_at - now))
       .. (left.message and (" (%s)"):format(left.message) or "")
   end
-  if left.sent > 0 and parked == 0 then parts[#parts + 1] = ("%d sent are being reconciled"):format(left.sent) end
+  if left.sent > 0 and parked == 0 then parts[#parts + 1] = ("%d are being reconciled"):format(left.sent) end
   if left.others > 0 then
     parts[#parts + 1] = ("other workers have %d, the first lease ends in %s"):format(left.others,
       seconds(left.lease_until - now))

@@ -27,7 +27,8 @@ local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "
 local Run = {}
 Run.__index = Run
 
--- Starts the program in the background with a fresh environment: no key and no setting of the user is inherited.
+-- Starts the program in the background with a fresh environment: no key and no setting of the user is inherited, but
+-- for the folders of Lua's modules.
 -- Clients of the program obey PURSER_REHEARSAL (client/build.lua). The file `code` has the exit code after the end.
 function Run:start()
   local words, url = { "env", "-i" }, ("http://127.0.0.1:%d"):format(self.port)
@@ -36,6 +37,11 @@ function Run:start()
     PURSER_JOURNAL = self.folder .. "/journal.db", PURSER_TEST_FOLDER = self.folder,
     PATH = os.getenv "PATH" or "/usr/bin:/bin", HOME = self.folder .. "/home" } do
     words[#words + 1] = quoted(name .. "=" .. value)
+  end
+  for _, version in ipairs { "", "_5_2", "_5_3", "_5_4", "_5_5" } do
+    for _, name in ipairs { "LUA_PATH" .. version, "LUA_CPATH" .. version } do
+      if os.getenv(name) then words[#words + 1] = quoted(name .. "=" .. os.getenv(name)) end
+    end
   end
   for _, word in ipairs(self.command) do words[#words + 1] = quoted(word) end
   local inside = quoted(self.folder .. "/")
