@@ -78,10 +78,12 @@ local function open(options)
   end
   local file = values.journal(options.journal).sqlite
   queue_of(not sources.is_draft and file)
+  --- Makes the journal where there was none; tells whether it did.
   function at.begin()
-    if not sources.is_draft then return end
+    if not sources.is_draft then return false end
     at.client = sources.begin()
     queue_of(file)
+    return true
   end
   return at
 end
@@ -155,8 +157,12 @@ local function planned(options, at, payments)
   return plan
 end
 
+local function screen_of(plan, options)
+  return payments_plan.show(plan, options.queue or "default", commands(options))
+end
+
 local function show_plan(plan, options)
-  local text = payments_plan.show(plan, options.queue or "default", commands(options))
+  local text = screen_of(plan, options)
   if options.format == "table" then report.write(text) else terminal.prompt(text) end
   for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
@@ -308,10 +314,15 @@ local function confirm(plan, options, at, others)
   report.ask(options, "This moves money", at.sources, fields, payments_plan.question(plan))
 end
 
--- Runs a confirmed plan. Returns the report; false where the queue changed since the screen.
-local function run(at, plan, options)
+-- Runs a confirmed plan. Returns the report; false where the queue changed since the screen. A new journal's plan has
+-- the same screen, or is shown first.
+local function run(at, plan, options, payments)
   if not plan.send[1] then return got(at.queue:report()) end
-  at.begin()
+  if at.begin() then
+    local shown = screen_of(plan, options)
+    plan = planned(options, at, payments)
+    if screen_of(plan, options) ~= shown then return false end
+  end
   terminal.settings.again = terminal.settings.line
   terminal.settings.stopped = function()
     for _, line in ipairs(payments_plan.stopped(plan, at.queue, terminal.settings.line)) do terminal.say("%s", line) end
@@ -343,7 +354,7 @@ function actions.run(options)
     else
       confirm(plan, options, at, others)
     end
-    local counts = run(at, plan, options)
+    local counts = run(at, plan, options, payments)
     if counts then return finish(at, plan, counts, options) end
   end
 end
