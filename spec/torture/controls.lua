@@ -13,7 +13,7 @@ M["an answer without a list is an empty list"] = {
   seed = 7,
   changed = {
     { "purser.client.call.unwrap",
-      'if not list then return nil, "the answer shows no list" end', "list = list or {}" },
+      'return nil, "the answer shows no list"', "return {}" },
     { "purser.client.call.unwrap",
       'if page[name] == nil then return nil, "the answer shows no " .. (result.rows and "rows" or "page") end',
       "page[name] = page[name] or {}" } },
