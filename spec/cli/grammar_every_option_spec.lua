@@ -34,6 +34,7 @@ local RUNS = {
   "journal recover --journal JOURNAL", "journal recover --journal JOURNAL --csv", "journal log --journal JOURNAL",
   "journal log --journal JOURNAL --csv", "journal settle k not_done --by alice --journal JOURNAL",
   "journal join k treasury --by alice --journal JOURNAL",
+  "journal limit treasury USDT 9 --by alice --journal JOURNAL",
   "policy check POLICY", "policy try POLICY --journal JOURNAL", "policy sign POLICY --key x", "policy install POLICY",
   "policy signers POLICY", "approvals add PLAN --journal JOURNAL", "approvals status --journal JOURNAL",
   "approvals status --journal JOURNAL --policy POLICY", "approvals add PLAN --journal JOURNAL --policy POLICY",
