@@ -142,13 +142,13 @@ end
 -- Parameters that a user of the copy does not give.
 local inner = { client = true, readings = true }
 
--- Writes a function of a source under another name.
-local function write_copy(lines, owner, name, field)
+-- Writes a function of a source under another name; `is_whole`: with the parameters that users give here, too.
+local function write_copy(lines, owner, name, field, is_whole)
   local names = {}
   assert(field, owner .. name .. " has no source")
   lines[#lines + 1] = "\n--- " .. field.type.about:gsub("\n", "\n--- "):gsub("%-%-%- \n", "---\n")
   for _, param in ipairs(field.type.params) do
-    if not inner[param.name] then
+    if is_whole or not inner[param.name] then
       names[#names + 1] = param.name
       local mark = param.optional and param.name ~= "..." and "?" or ""
       lines[#lines + 1] = ("---@param %s%s %s%s"):format(param.name, mark, types.show(param.type, true),
@@ -240,7 +240,7 @@ local function write_module(lines, model)
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "client/call/rate_limit/init", "M.new"))
   for _, name in ipairs { "restricted", "sandbox" } do
-    write_copy(lines, "purser.", name, source_of(model, "client/" .. name, "M.new"))
+    write_copy(lines, "purser.", name, source_of(model, "client/" .. name, "M.new"), true)
   end
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
   local modules = ""

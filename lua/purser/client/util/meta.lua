@@ -1621,17 +1621,19 @@ function purser.rate_limit(options) end
 
 --- Makes a restricted client of full names, and names with `*` for reads: a write call is granted by its full name
 --- alone. A history is granted with its walk (each_...).
+---@param client purser.Client
 ---@param list string[]
 ---@return purser.RestrictedClient|nil restricted
 ---@return purser.Error|nil err
-function purser.restricted(list) end
+function purser.restricted(client, list) end
 
 --- Makes a script's environment: `client`, functions of Lua, and copies of `extras`. A function of the extras is given
 --- as it is: the host judges what it lets through.
+---@param client purser.RestrictedClient
 ---@param extras? table<string, any>  further names; they take the place of equal ones
 ---@return table|nil environment
 ---@return purser.Error|nil err
-function purser.sandbox(extras) end
+function purser.sandbox(client, extras) end
 
 ---@class purser.Transports
 local Transports = {}
