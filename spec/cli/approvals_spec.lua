@@ -36,14 +36,6 @@ describe("approvals in a shell", function()
   local function sent() return (service.world:counts()["wallet.withdraw"] or { applied = 0 }).applied end
   local function path(name) return folder .. "/" .. name end
 
-  it("makes no journal to show what plans lack", function()
-    local none = folder .. "/misspelt.db"
-    local code, _, err = command.run({ "approvals", "status", "--journal", none }, keys)
-    assert.equal(2, code)
-    assert.matches("approvals: there is no journal " .. none, err, 1, true)
-    assert.is_nil(io.open(none))
-  end)
-
   it("takes a policy that all have signed", function()
     files.write(path "first.json", policies.text(policies.given({ rules = { { name = "never",
       effect = "forbid", when = { coin = "USDT", amount_over = "5", amount_up_to = "5" } },

@@ -137,7 +137,6 @@ local mistakes = {
   { "sync sqlite:DEPOSITS", 2, "belongs to no option", "is it --to sqlite:DEPOSITS?" },
   { "receive list --to sqlite:/nowhere.db", 2, "there is no /nowhere.db", "`purser receive begin`" },
   { "sync --to sqlite:/nowhere.db --journal /none.db", 2, "there is no journal /none.db", "give the --journal" },
-  { "approvals status --policy FLEET --journal /none.db", 2, "there is no journal /none.db", "give the --journal" },
   { "fleet sweep FLEET --name x --asset USDT,BTC", 2, "'USDT,BTC' is no asset", "each by an option of its own" },
   { "approve LIST --key x", 2, "LIST: it is no plan", "`purser payouts plan` writes one" },
   { "sync --to sqlite:DEPOSITS --since 2026-01-01", 2, "is no duration", "7d" },

@@ -240,6 +240,7 @@ end
 -- A plan of the first account's payment. A plan that `text` brings is the one that an error showed.
 local function plan(key, signers, word, text)
   local row = row_of(key)
+  word = word or text and text:match '"word":"(%w+)"'
   row.word = word
   local made = { key = key, amount = tostring(AMOUNTS[key]), signers = {}, word = word, maker = "maker" .. #world.plans,
     text = text or setting.plan({ row }, { maker = "maker" .. #world.plans, not_after = "2026-11-30" }) }

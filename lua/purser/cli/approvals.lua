@@ -143,7 +143,6 @@ end
 
 function M.start(options)
   if not connection.policy(options) then report.bad_input "approvals: give --policy FOLDER, or set PURSER_POLICY" end
-  if options.journal and options.action == "status" then connection.need_journal("approvals", options.journal) end
   local client, sources = connection.open(options)
   if not sources.journal then report.bad_input "approvals: give --journal FILE of the payer" end
   local code = actions[options.action](client, options)
