@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Walks by cursor while the host's clock is wrong by hours: no record is left out.
 
+local purser = require "purser"
 local set_clock = require "set_clock"
 
 local NOW, HOUR = 1700000000000, 3600000
@@ -73,4 +74,51 @@ describe("one walk delivers what came last, and ends at the service's time", fun
     end
     assert.are.same({ "old", "tx1", "tx2" }, walked({ from = NOW - 30 * 24 * HOUR }, service, fall_behind))
   end)
+
+  it("where another call corrects the clock, before the first page or in the middle", function()
+    local service = set_clock(NOW)
+    service.deposit "tx1"
+    service.now, service.ahead = NOW + 100, -2 * HOUR
+    local walk = service.client.wallet:each_deposit()
+    assert(service.client:sync_clock())
+    assert.are.equal("tx1", assert(walk:next()).txId)
+
+    service = set_clock(NOW)
+    service.now = NOW - 20 * 24 * HOUR
+    service.deposit "old"
+    service.now = NOW
+    assert.are.same({ "old", "tx2" }, walked({ from = NOW - 30 * 24 * HOUR }, service, function(count)
+      if count > 1 then return end
+      service.now, service.ahead = service.now + 2 * HOUR, -2 * HOUR
+      service.deposit "tx2"
+      service.now = service.now + 100
+      assert(service.client:sync_clock())
+    end))
+  end)
+end)
+
+-- A walk that took each corrected now as its end ran after its own time, where every page corrected the clock.
+describe("a walk ends where the service rejects the time", function()
+  for what, is_rejected in pairs { ["of every request"] = function() return true end,
+    ["of every second request"] = function(count) return count % 2 == 1 end } do
+    it(what, function()
+      local now, count = NOW, 0
+      local transport = { sleep = function(_, ms) now = now + ms end }
+      function transport.send(_, request)
+        now = now + 20
+        if request.target:find("/api/v3/time", 1, true) then
+          return { status = 200, headers = "", body = ('{"serverTime":%d}'):format(now) }
+        end
+        count = count + 1
+        if is_rejected(count) and count < 100 then
+          return { status = 400, headers = "", body = '{"code":700003,"msg":"Timestamp"}' }
+        end
+        return { status = 200, headers = "", body = "[]" }
+      end
+      local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+        rate_limit = false, transport = transport, clock = function() return now end })
+      client.wallet:each_deposit { from = NOW - HOUR }:next()
+      assert.is_true(count < 10, count)
+    end)
+  end
 end)

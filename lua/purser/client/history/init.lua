@@ -95,12 +95,18 @@ local function read_window(self, window)
   return found, err
 end
 
--- Takes the span anew after a reading that corrected the clock: what the clock thought to be now was the walk's end.
--- Before the first records the walk begins anew, later the time up to now is added. Returns whether the span grew.
-local function follow_clock(self, corrections)
-  if not self.span or corrections == self.source.corrections() then return false end
-  local from, to, earliest, known = self.span()
-  if not from or to <= self.to then return false end
+-- Takes the span anew where the clock was corrected, by whichever call: what the clock thought to be now was the walk's
+-- end. Before the first records the walk begins anew, later the time that was left out is added. Returns whether the
+-- walk begins anew.
+local function follow_clock(self)
+  local corrections = self.span and self.source.corrections()
+  if corrections == self.corrections then return false end
+  self.corrections = corrections
+  local from, to = self.span(self.elapsed())
+  if not from or to <= self.to then return false end -- no more than time that went by: no walk follows its own time
+  local earliest, known
+  from, to, earliest, known = self.span()
+  if not from then return false end
   if not self.was_read then
     self.earliest = earliest
     begin(self, from, to, self.late_arrival_ms, known)
@@ -120,14 +126,15 @@ end
 
 -- Returns true before the end; nil at the end; nil and an error.
 local function read_on(self)
+  follow_clock(self)
   local window = take_window(self)
   if not window then
+    self.span, self.corrections = nil, nil -- the end stays
     self.tail:finish(math.min(self.to, self.complete_to))
     return nil
   end
-  local corrections = self.span and self.source.corrections()
   local found, err = read_window(self, window)
-  if follow_clock(self, corrections) then return true end
+  if follow_clock(self) then return true end
   self.records, self.at, self.was_read = found and found.records or {}, 0, self.was_read or found ~= nil
   if not found then
     self.queue[#self.queue + 1] = window
@@ -241,8 +248,13 @@ function M.walk(client, row, params, opts)
     self.problem = errors.parameter(row, wrong, self.source.keep, hint)
   elseif row.paging.time_member then
     local clock = (private.state_of(client) or {})._clock
+    local count = clock and clock:count()
     self.source.corrections = function() return clock and clock.corrections end
-    self.span = function() return walk_params.span(row, own, self.source.now(), self.filtered) end
+    self.corrections = self.source.corrections()
+    self.span = function(elapsed)
+      return walk_params.span(row, own, self.source.now() - (elapsed or 0), self.filtered)
+    end
+    self.elapsed = function() return math.max(0, clock:count() - count) end
     local from, to, earliest, known = self.span()
     if not from then self.problem = to else begin(self, from, to, own.late_arrival_ms, known) end
     self.earliest = earliest
