@@ -153,6 +153,13 @@ end
 --- The states of calls that certainly made no record, and may be sent again.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
+--- Returns whether a row counts in sums: nothing proves that its call was not executed.
+---@param row table<string, string>
+---@return boolean
+function M.counts(row)
+  return row.state ~= "planned" and (not M.SPENT_NOTHING[row.state] or row.disowned == "yes")
+end
+
 M.UNDECIDED = { open = true, unknown = true, undecided = true }
 
 -- The states that an end may replace; any other end replaces all but `done`.

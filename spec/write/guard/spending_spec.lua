@@ -382,6 +382,55 @@ describe("the spending limit of an account", function()
     assert.matches("joined", select(2, journal:limit("b", { asset = "USDT", by = "alice" })).message)
   end)
 
+  it("counts what its period saw before it stood, and while a person's word had ended it", function()
+    assert(spend(bare(), "8"))
+    local err = rejected(spend(client_with("10", DAY), "3"))
+    assert.matches("of which 8 are spent", err.message)
+    assert(journal:limit("acme", { asset = "USDT", by = "bob" }))
+    assert(spend(bare(), "6"))
+    answer = REJECTION
+    spend(bare(), "50")
+    answer = DONE
+    assert.matches("of which 14 are spent", rejected(spend(client_with("15", DAY), "2")).message)
+    assert(spend(client_with("15", DAY), "1"))
+    now = NOON + DAY
+    assert(spend(bare(), "15"))
+  end)
+
+  it("counts a call once that is repeated under its key, though a person disowned it before the limit stood", function()
+    local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "6" }
+    answer = { status = 500, body = "", headers = "" }
+    local _, err = bare().wallet:transfer(params, { key = "k" })
+    assert(journal:settle(err.intent.id, { outcome = "not_done", by = "alice" }))
+    answer = DONE
+    assert(client_with("10", DAY).wallet:transfer(params, { key = "k" }))
+    assert(spend(bare(), "4"))
+    rejected(spend(bare(), "0.1"))
+  end)
+
+  it("counts what both spent, whichever of two joined accounts was limited", function()
+    for i, limited in ipairs { "a", "b" } do
+      local function named(name)
+        local options = { account = name .. i, api_key = "key-" .. name .. i, secret_key = "s" }
+        return name == limited and client_with("10", DAY, options) or bare(options)
+      end
+      assert(spend(named "a", "4"))
+      assert(spend(named "b", "5"))
+      assert.is_true(journal:join("b" .. i, "a" .. i, "alice"))
+      assert.matches("of which 9 are spent", rejected(spend(named "a", "2")).message)
+      assert(spend(named "a", "1"))
+    end
+  end)
+
+  it("is as a person said, though the client that brought the overruled limit begins again", function()
+    assert(spend(client_with("10", DAY), "4"))
+    assert(journal:limit("acme", { asset = "USDT", amount = "20", by = "alice" }))
+    rejected(spend(client_with("10.0", DAY), "7"))
+    assert(spend(bare(), "9"))
+    rejected(spend(client_with("11", DAY), "1"))
+    rejected(spend(bare(), "1"))
+  end)
+
   it("counts a content that a person disowned, and the one that took its place", function()
     local calls = require "purser.write.journal.calls"
     local client = client_with("10", DAY)

@@ -5,15 +5,17 @@
 --
 -- `purser_charges` has a row for each asset that a call moves under a limit; `purser_spending` keeps a period's sum.
 
+local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local operations = require "purser.client.operations"
-local time_text = require("purser.write.intent").time_text
+local intents = require "purser.write.intent"
 
 local M = {}
 
 local find, floor, format, gmatch, upper = string.find, math.floor, string.format, string.gmatch, string.upper
 
+local time_text = intents.time_text
 local LOCK = 7078802
 local OF_CALL = " FROM purser_charges WHERE call = $1 AND content = $2"
 
@@ -67,17 +69,19 @@ end
 
 --- Returns an account's limits by asset and period: a person's last word, and lower ones that clients brought since.
 ---@return table<string, purser.StandingLimit> limits, string|nil newest  when the newest was written
+---@return table<string, true> brought  by asset, period and amount: the limits that clients ever brought
 function M.limits(tx, account)
-  local limits, newest = {}, nil
+  local limits, newest, brought = {}, nil, {}
   for _, row in ipairs(tx:rows([[SELECT asset, period_ms, amount, person, at FROM purser_limits WHERE account = $1
     ORDER BY at]], account)) do
     newest = row.at
-    if row.person ~= "" then limits[row.asset .. " " .. row.period_ms] = nil end
+    local key = row.asset .. " " .. row.period_ms
+    if row.person ~= "" then limits[key] = nil else brought[key .. " " .. row.amount] = true end
     if row.amount ~= "" then
       M.restrict(limits, { asset = row.asset, period_ms = tonumber(row.period_ms), amount = decimal(row.amount) })
     end
   end
-  return limits, newest
+  return limits, newest, brought
 end
 
 -- Writes a limit as the newest, whatever the machine's clock says. Without an amount the limit ends.
@@ -85,17 +89,21 @@ local function write(tx, account, limit, person, newest)
   local at = time_text(math.max(tx:now(), newest and tonumber(newest) + 1 or 0))
   tx:rows("INSERT INTO purser_limits (account, asset, period_ms, amount, person, at) VALUES ($1, $2, $3, $4, $5, $6)",
     account, limit.asset, format("%d", limit.period_ms), limit.amount and tostring(limit.amount) or "", person, at)
+  tx:rows("DELETE FROM purser_spending WHERE account = $1 AND asset = $2", account, limit.asset) -- counted anew
   return at
 end
 
---- Writes a client's limits that are stricter than its account's.
+--- Writes a client's limits that are stricter than its account's. The limit that a person's word overruled is no news:
+--- a script would take the word back at each start.
 ---@param brought table<string, purser.StandingLimit>
-function M.keep(tx, account, brought)
+---@param is_all boolean|nil  also those
+function M.keep(tx, account, brought, is_all)
   if not next(brought) then return end
   M.lock(tx)
-  local limits, newest = M.limits(tx, account)
-  for _, limit in pairs(brought) do
-    if M.restrict(limits, limit) then newest = write(tx, account, limit, "", newest) end
+  local limits, newest, known = M.limits(tx, account)
+  for key, limit in pairs(brought) do
+    local is_news = is_all or not known[key .. " " .. tostring(limit.amount)]
+    if is_news and M.restrict(limits, limit) then newest = write(tx, account, limit, "", newest) end
   end
 end
 
@@ -122,23 +130,6 @@ end
 
 --------------------------------------------------------------------------------------------------------------- the sums
 
--- Returns the sum of a period, which is kept from then on.
-local function spent(tx, account, asset, period_ms, at)
-  local number, period = format("%d", floor(at / period_ms)), format("%d", period_ms)
-  local kept = tx:rows([[SELECT number, amount FROM purser_spending WHERE account = $1 AND asset = $2
-    AND period_ms = $3]], account, asset, period)[1]
-  if kept and kept.number == number then return decimal(kept.amount) end
-  local total, first = decimal "0", floor(at / period_ms) * period_ms
-  for _, row in ipairs(tx:rows([[SELECT amount FROM purser_charges WHERE account = $1 AND asset = $2 AND at >= $3
-    AND at < $4]], account, asset, time_text(first), time_text(first + period_ms))) do
-    total = total:add(row.amount)
-  end
-  tx:rows([[INSERT INTO purser_spending (account, asset, period_ms, number, amount) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (account, asset, period_ms) DO UPDATE SET number = excluded.number, amount = excluded.amount]], account,
-    asset, period, number, tostring(total))
-  return total
-end
-
 -- Adds an amount to the kept sums of a time.
 local function add(tx, account, asset, at, amount)
   for _, row in ipairs(tx:rows([[SELECT period_ms, number, amount FROM purser_spending WHERE account = $1
@@ -154,6 +145,34 @@ local function charge(tx, call, account, asset, amount, at)
   tx:rows("INSERT INTO purser_charges (call, content, account, asset, amount, at) VALUES ($1, $2, $3, $4, $5, $6)",
     call.id, call.content, account, asset, amount, time_text(at))
   add(tx, account, asset, at, amount)
+end
+
+-- Charges the calls of a span that were recorded while no limit of their asset stood, all but one.
+local function charge_earlier(tx, account, first, last, but)
+  for _, row in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND sent_at < $3
+    AND id <> $4 AND NOT EXISTS (SELECT 1 FROM purser_charges AS made WHERE made.call = purser_calls.id
+    AND made.content = purser_calls.content)]], account, first, last, but)) do
+    if intents.counts(row) then M.charge_found(tx, row, core.decode(row.params), tonumber(row.sent_at)) end
+  end
+end
+
+-- Returns the sum of a period, without a call that begins; the sum is kept from then on.
+local function spent(tx, account, asset, period_ms, at, call)
+  local number, period = format("%d", floor(at / period_ms)), format("%d", period_ms)
+  local kept = tx:rows([[SELECT number, amount FROM purser_spending WHERE account = $1 AND asset = $2
+    AND period_ms = $3]], account, asset, period)[1]
+  if kept and kept.number == number then return decimal(kept.amount) end
+  local begins = floor(at / period_ms) * period_ms
+  local total, first, last = decimal "0", time_text(begins), time_text(begins + period_ms)
+  charge_earlier(tx, account, first, last, call.id)
+  for _, row in ipairs(tx:rows([[SELECT amount FROM purser_charges WHERE account = $1 AND asset = $2 AND at >= $3
+    AND at < $4]], account, asset, first, last)) do
+    total = total:add(row.amount)
+  end
+  tx:rows([[INSERT INTO purser_spending (account, asset, period_ms, number, amount) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (account, asset, period_ms) DO UPDATE SET number = excluded.number, amount = excluded.amount]], account,
+    asset, period, number, tostring(total))
+  return total
 end
 
 -- Returns the rejection of a call that exceeds a limit.
@@ -181,7 +200,7 @@ function M.admit(tx, intent, row, call, brought)
     local is_limited = false
     for key, limit in pairs(limits) do
       if limit.asset == asset then
-        local sum = amount and spent(tx, account, asset, limit.period_ms, intent.sent_at)
+        local sum = amount and spent(tx, account, asset, limit.period_ms, intent.sent_at, call)
         if sum and sum:add(amount):compare(limit.amount) > 0 then
           tx:reject(exceeded(row, intent, limit, brought[key], amount, sum))
         end
@@ -217,7 +236,7 @@ end
 
 --- Gives an account the charges and limits of a name that is joined with it.
 function M.unite(tx, name, account)
-  M.keep(tx, account, (M.limits(tx, name)))
+  M.keep(tx, account, (M.limits(tx, name)), true)
   tx:rows("UPDATE purser_charges SET account = $1 WHERE account = $2", account, name)
   tx:rows("DELETE FROM purser_spending WHERE account = $1 OR account = $2", account, name)
 end

@@ -188,7 +188,7 @@ function M.begin(self, intent, row, guard, key, payment)
     local earlier = known or payment and payment.disowned
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
     if earlier and earlier.disowned == "yes" then
-      if M.counts(earlier) then gates.count(tx, earlier, -1) end
+      if intents.counts(earlier) then gates.count(tx, earlier, -1) end
       spending.release(tx, earlier)
     end
     local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",
@@ -257,13 +257,6 @@ end
 -- The stage of a payment about which another than its worker finds out. Its worker sends again what was not made.
 local STAGES = { done = "done", undecided = "undecided" }
 
---- Returns whether a row counts in sums: nothing proves that its call was not executed.
----@param row table<string, string>
----@return boolean
-function M.counts(row)
-  return row.state ~= "planned" and (not intents.SPENT_NOTHING[row.state] or row.disowned == "yes")
-end
-
 -- Returns the row of a call as sums count it. A call that this journal never sent counts at its record's time.
 local function counted_row(tx, row, ending)
   if row.sent_at ~= "" then return row end
@@ -284,7 +277,7 @@ function M.write_end(tx, known, ending)
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
   -- a call that a person's word ended stays counted
-  local spent, spends, counted = M.counts(known), M.counts(set), counted_row(tx, known, ending)
+  local spent, spends, counted = intents.counts(known), intents.counts(set), counted_row(tx, known, ending)
   if spent ~= spends then gates.count(tx, counted, spends and 1 or -1) end
   if not spends then
     spending.release(tx, known)

@@ -58,8 +58,8 @@ function Journal:settle(id, word) return words.settle(self, id, word) end
 ---@return true|nil ok, purser.Error|nil err
 function Journal:join(name, account, by) return words.join(self, name, account, by) end
 
---- Keeps a person's word that an account has another spending limit of an asset, or none. A client that brings a lower
---- one lowers it again. Returns true; or nil and an error.
+--- Keeps a person's word that an account has another spending limit of an asset, or none. A client that brings
+--- another, lower one lowers it again. Returns true; or nil and an error.
 ---@param account string
 ---@param limit { asset: string, amount: string|purser.decimal|nil, period_ms: integer|nil, by: string }  no amount: the
 --- limit ends; the period where the asset has limits of several

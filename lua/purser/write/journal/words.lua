@@ -112,15 +112,9 @@ end
 -- Gives an account all that a name has, which no client may use from then on.
 local function unite(tx, name, account)
   spending.unite(tx, name, account)
-  local is_limited = next((spending.limits(tx, account))) ~= nil
   for _, row in ipairs(tx:rows("SELECT * FROM purser_calls WHERE account = $1", name)) do
     local of_account = setmetatable({ account = account, state = "planned" }, { __index = row }) -- new to its gates
-    if calls.counts(row) then
-      gates.count(tx, of_account, 1)
-      if is_limited and row.sent_at ~= "" then
-        spending.charge_found(tx, of_account, core.decode(row.params), tonumber(row.sent_at))
-      end
-    end
+    if intents.counts(row) then gates.count(tx, of_account, 1) end
   end
   tx:rows("UPDATE purser_calls SET account = $1 WHERE account = $2", account, name)
   tx:rows("UPDATE purser_accounts SET account = $1 WHERE account = $2 OR identity = $2", account, name)
