@@ -69,6 +69,10 @@ local function write(self, secret)
     end
   end
   for i = 3, 5 do fields[i] = plain_text.clean(tostring(fields[i])) end
+  if select(3, core.file_mode(self.path)) ~= self.id then -- the secret would be in a file without a name
+    error("purser.vault: the file was moved or replaced since it was opened; open it again", 0)
+  end
+  self.held[fields[1]] = false -- until it is on the disk
   self.file:seek "end"
   assert(self.file:write(table.concat(fields, "\t") .. "\n"))
   assert(core.sync_file(self.file, files.folder_of(self.path)))
@@ -115,13 +119,21 @@ function M.open(path, options)
   if not options.read_only then
     self.file, message = open_file(path)
     if not self.file then return nil, message end
+    self.id, is_missing = select(3, core.file_mode(path)), false
   end
   function self.store(secret)
     if self.is_closed then error("purser.vault: the vault is closed", 0) end
     if not self.file then error("purser.vault: the vault is read_only; open it without that option", 0) end
     write(self, secret)
   end
-  function self.holds(api_key) return self.held[api_key] ~= nil end
+  function self.holds(api_key)
+    if self.held[api_key] == nil and not is_missing then -- another process may have stored the key meanwhile
+      local now, known = read(path)
+      if not now then error("purser.vault: " .. tostring(known), 0) end
+      self.held[api_key] = known[api_key]
+    end
+    return (self.held[api_key] or nil) ~= nil
+  end
   return self
 end
 
