@@ -41,13 +41,26 @@ local function ask(params, records, answered, more)
   local reads = 0
   local service = listing_service(function(of, asked)
     reads = reads + 1
-    local shown = type(records) == "function" and records(reads) or records
+    local shown = type(records) == "function" and records(reads, asked) or records
     if (asked.page or 1) > 1 then shown = {} end
     return of.result.page and { data = shown, totalRecords = #shown } or shown
   end, { journal = known, now = NOW + 100 })
   local answer = assert(reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = NOW,
     recv_window = 5000, id = "lost" }, nil, more.window))
   return answer.outcome .. (answer.reason and " " .. answer.reason:match "^%l[%l ]*" or ""), answer, service, reads
+end
+
+-- Asks for a lost call. Returns the word, and how many times a record was compared with a call.
+local function compared(...)
+  local count, real = 0, verdict.may_be
+  verdict.may_be = function(...)
+    count = count + 1
+    return real(...)
+  end
+  finally(function() verdict.may_be = real end)
+  local word = ask(...)
+  verdict.may_be = real
+  return word, count
 end
 
 local with = copy_of
@@ -134,19 +147,36 @@ describe("a lost withdrawal whose id the history does not show", function()
     end)
 
   it("is compared with the records of nobody, however many are of calls that were answered", function()
-    local records, answered, compared, real = {}, {}, 0, verdict.may_be
+    local records, answered = {}, {}
     for i = 1, 8 do
       local params = with(PAY, { amount = tostring(20 + i) })
       answered[i], records[i] = { params, -MINUTE, "w" .. i }, record("w" .. i, params, -MINUTE + i)
     end
     records[9] = record("w9", PAY, 400)
-    verdict.may_be = function(...)
-      compared = compared + 1
-      return real(...)
+    local word, count = compared(PAY, records, answered)
+    assert.equal("done", word)
+    assert.equal(1, count)
+  end)
+
+  it("is compared with equal calls of a window in proportion to them", function()
+    for _, apart in ipairs { 10, 1000, -1000 } do
+      for _, state in ipairs { "unknown", "undecided" } do
+        local records, open = {}, {}
+        for i = 1, 40 do
+          records[i], open[i] = record("w" .. i, PAY, i * apart + 400), { PAY, i * apart, state }
+        end
+        local word, count = compared(PAY, function(_, asked)
+          local shown = {}
+          for i = 40, 1, -1 do
+            local at = records[i].applyTime
+            if at >= asked.startTime and at <= asked.endTime then shown[#shown + 1] = records[i] end
+          end
+          return shown
+        end, {}, { open = open })
+        assert.equal("undecided many", word)
+        assert.is_true(count <= 8 * #open, count) -- in all readings, and not #open times #records
+      end
     end
-    finally(function() verdict.may_be = real end)
-    assert.equal("done", (ask(PAY, records, answered)))
-    assert.equal(1, compared)
   end)
 
   it("is a person's where the payee is not shown", function()

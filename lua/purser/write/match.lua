@@ -176,13 +176,19 @@ local function found(question, record)
   return wait(question, "failing", { record }, question.deadline + PATIENCE_MS)
 end
 
+-- Returns the times that a record of an attempt can have.
+local function times_of(question, attempt)
+  return attempt.sent_at - question.before,
+    attempt.sent_at + (attempt.recv_window or question.service.recv_window) + question.later
+end
+
 -- Returns the attempts of a call in whose windows a record lies, the latest first; all where it lies in none.
 local function attempts_of(question, call, record)
   local at, all, within = record[question.reconcile.time_member], { call }, {}
   for i, attempt in ipairs(call.earlier or {}) do all[i + 1] = attempt end
   for _, one in ipairs(all[2] and type(at) == "number" and all or {}) do
-    local until_ms = one.sent_at + (one.recv_window or question.service.recv_window) + question.later
-    if at >= one.sent_at - question.before and at <= until_ms then within[#within + 1] = one end
+    local first, last = times_of(question, one)
+    if at >= first and at <= last then within[#within + 1] = one end
   end
   return within[1] and within or all
 end
@@ -194,9 +200,7 @@ local function subject_of(question, call, record)
     return verdict.subject(call, question.first, question.last)
   end
   if (call.sent_at or 0) == 0 then return verdict.subject(call) end -- planned
-  local one = record and attempts_of(question, call, record)[1] or call
-  return verdict.subject(call, one.sent_at - question.before,
-    one.sent_at + (one.recv_window or question.service.recv_window) + question.later)
+  return verdict.subject(call, times_of(question, record and attempts_of(question, call, record)[1] or call))
 end
 
 -- Returns what records show of the service: `seen`; `owners`, by record; `free`, the unclaimed; `of`, by call; or nil
@@ -290,38 +294,41 @@ local function candidates_of(question, subject, learned)
   return left, fit
 end
 
--- Returns until when open calls may own one of the records, nil for none, and whether an undecided one may. A rival's
--- wait ends once its own record must be visible: two lost calls would wait for each other.
-local function rivals_of(question, open, seen, records, test)
-  local ends, is_blocked = nil, false
-  for _, call in ipairs(open) do
-    local rival = verdict.tell(subject_of(question, call), seen)
-    for _, record in ipairs(records) do
-      local is_rival = test(rival, record)
-      if is_rival and call.state == "undecided" then is_blocked = true end
-      if is_rival and call.state ~= "undecided" then
-        ends = math.max(ends or 0, rival.last or 0)
-      end
-    end
-  end
-  return ends, is_blocked
-end
-
--- Returns whether the last reading shows a record: answers may be mixed up.
-local function is_shown(question, record)
-  for _, one in ipairs(question.shown.records) do
-    if one == record then return true end
+-- Returns whether one of the records passes `test(what, record)`.
+local function has(records, test, what)
+  for _, record in ipairs(records) do
+    if test(what, record) then return true end
   end
   return false
 end
 
--- Returns the answer of the one record that agrees.
+-- Returns until when open calls may own one of the records; nil where that time has passed. The latest call comes
+-- first: no earlier call is compared once a later one may own a record.
+local function rivals_end(question, open, seen, records)
+  local now, ends = question.service:now(), nil
+  for i = #open, 1, -1 do
+    local call, _, last = open[i], times_of(question, open[i])
+    local is_later = call.state ~= "undecided" and last > (ends or now)
+    local rival = is_later and verdict.tell(subject_of(question, call), seen)
+    if rival and has(records, verdict.may_be, rival) then ends = last end
+  end
+  return ends
+end
+
+-- Returns the answer of the one record that agrees. A rival's wait ends once its own record must be visible: two lost
+-- calls would wait for each other.
 local function judge_one(question, record, open, seen)
-  if not is_shown(question, record) then
+  if not has(question.shown.records, rawequal, record) then -- answers may be mixed up
     return wait(question, "vanished", { record }, question.intent.sent_at + PATIENCE_MS)
   end
-  local ends, is_blocked = rivals_of(question, open, seen, { record }, verdict.is_rival)
-  if is_blocked then return undecided({ record }, "rival") end
+  local ends
+  for _, call in ipairs(open) do
+    local rival = verdict.tell(subject_of(question, call), seen)
+    if verdict.is_rival(rival, record) then
+      if call.state == "undecided" then return undecided({ record }, "rival") end
+      ends = math.max(ends or 0, rival.last or 0)
+    end
+  end
   if ends then return wait(question, "rival", { record }, ends) end
   return found(question, record)
 end
@@ -363,14 +370,12 @@ local function judge(question)
   if not may then return nil, fit end
   local is_foreign, failure = is_stranger(question, learned.owners)
   if is_foreign == nil then return nil, failure end
-  if is_foreign then
-    return undecided(may, "stranger", question.service.signer, question.intent.account)
-  end
+  if is_foreign then return undecided(may, "stranger", question.service.signer, question.intent.account) end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if question.claims:has_forgotten(question.first, question.later) then return undecided(may, "forgotten") end
   if #fit == 1 and not question.window.is_planned then return judge_one(question, fit[1], open, seen) end
-  local ends = rivals_of(question, open, seen, may, verdict.may_be)
+  local ends = rivals_end(question, open, seen, may)
   if ends and question.service:now() < ends then return wait(question, "rival", may, ends) end
   return undecided(may, question.window.is_planned and "planned" or may[2] and "many" or "differs")
 end

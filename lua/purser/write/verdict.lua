@@ -124,17 +124,11 @@ local function compared(subject, record, name)
     return at >= subject.first and at <= subject.last
   elseif name == "id" then
     local id = record[subject.id_name]
-    if is_blank(id) then
-      if subject.id then return nil end
-      return true
-    end
+    if is_blank(id) then return not subject.id or nil end
     return tostring(id) == subject.id
   end
   local sent, shown = subject.sent[name], shown_of(record, name)
-  if not shown then
-    if sent == nil then return true end
-    return nil
-  end
+  if not shown then return sent == nil or nil end
   return sent == shown
 end
 
