@@ -92,7 +92,8 @@ function M.bad_input(...) M.fail(M.BAD_INPUT, ...) end
 
 --- Returns the name of the person: --by, or USER.
 function M.person(options, command)
-  return options.by or os.getenv "USER" or M.bad_input("%s: nobody says so; give --by NAME", command)
+  local by = options.by or os.getenv "USER" or ""
+  return by ~= "" and by or M.bad_input("%s: nobody says so; give --by NAME", command)
 end
 
 --- Returns its arguments; ends the command where they are nil or false, and a message or an error.
