@@ -95,14 +95,13 @@ local function read_window(self, window)
   return found, err
 end
 
--- Takes the span anew where the clock was corrected, by whichever call: what the clock thought to be now was the walk's
--- end. Before the first records the walk begins anew, later the time that was left out is added. Returns whether the
--- walk begins anew.
+-- Takes the span anew after any call corrected the clock: the walk's end was the clock's wrong time. Before the first
+-- records the walk begins anew; later the missing time is added. Returns whether the walk begins anew.
 local function follow_clock(self)
-  local corrections = self.span and self.source.corrections()
-  if corrections == self.corrections then return false end
-  self.corrections = corrections
-  local from, to = self.span(self.elapsed())
+  local clock = self.clock
+  if not clock or clock.corrections == self.corrections then return false end
+  self.corrections = clock.corrections
+  local from, to = self.span(math.max(0, clock:count() - self.began))
   if not from or to <= self.to then return false end -- no more than time that went by: no walk follows its own time
   local earliest, known
   from, to, earliest, known = self.span()
@@ -129,7 +128,7 @@ local function read_on(self)
   follow_clock(self)
   local window = take_window(self)
   if not window then
-    self.span, self.corrections = nil, nil -- the end stays
+    self.clock = nil -- the end stays
     self.tail:finish(math.min(self.to, self.complete_to))
     return nil
   end
@@ -247,14 +246,11 @@ function M.walk(client, row, params, opts)
     wrong, self.filtered = self.filtered, nil
     self.problem = errors.parameter(row, wrong, self.source.keep, hint)
   elseif row.paging.time_member then
-    local clock = (private.state_of(client) or {})._clock
-    local count = clock and clock:count()
-    self.source.corrections = function() return clock and clock.corrections end
-    self.corrections = self.source.corrections()
+    self.clock = (private.state_of(client) or {})._clock
+    if self.clock then self.corrections, self.began = self.clock.corrections, self.clock:count() end
     self.span = function(elapsed)
       return walk_params.span(row, own, self.source.now() - (elapsed or 0), self.filtered)
     end
-    self.elapsed = function() return math.max(0, clock:count() - count) end
     local from, to, earliest, known = self.span()
     if not from then self.problem = to else begin(self, from, to, own.late_arrival_ms, known) end
     self.earliest = earliest
