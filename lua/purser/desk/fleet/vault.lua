@@ -132,7 +132,7 @@ function M.open(path, options)
       if not now then error("purser.vault: " .. tostring(known), 0) end
       self.held[api_key] = known[api_key]
     end
-    return (self.held[api_key] or nil) ~= nil
+    return not not self.held[api_key]
   end
   return self
 end

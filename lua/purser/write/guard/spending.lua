@@ -57,11 +57,13 @@ end
 
 ------------------------------------------------------------------------------------------------------------ the limits
 
+local function key_of(asset, period_ms) return format("%s %d", asset, period_ms) end
+
 --- Adds a limit, unless a stricter one stands. Returns whether it was added.
 ---@param limits table<string, purser.StandingLimit>  by asset and period
 ---@param limit purser.StandingLimit
 function M.restrict(limits, limit)
-  local key = format("%s %d", limit.asset, limit.period_ms)
+  local key = key_of(limit.asset, limit.period_ms)
   if limits[key] and limits[key].amount:compare(limit.amount) <= 0 then return false end
   limits[key] = limit
   return true
@@ -75,7 +77,7 @@ function M.limits(tx, account)
   for _, row in ipairs(tx:rows([[SELECT asset, period_ms, amount, person, at FROM purser_limits WHERE account = $1
     ORDER BY at]], account)) do
     newest = row.at
-    local key = row.asset .. " " .. row.period_ms
+    local key = key_of(row.asset, tonumber(row.period_ms))
     if row.person ~= "" then limits[key] = nil else brought[key .. " " .. row.amount] = true end
     if row.amount ~= "" then
       M.restrict(limits, { asset = row.asset, period_ms = tonumber(row.period_ms), amount = decimal(row.amount) })
