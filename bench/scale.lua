@@ -218,7 +218,8 @@ work("journal: prune", 16000, function(n)
   return function() assert(assert(journal:prune { before = NOW + DAY }).intents == n) end
 end)
 
-work("reconcile: lost transfers, 20 hours apart", 25, function(n)
+-- Returns a client, and the errors of n equal transfers whose answers were lost.
+local function lost_transfers(n, apart_ms)
   local journal = open_journal()
   local sim, client = world { journal = journal }
   local one, lost = client { retry = false }, {}
@@ -226,8 +227,13 @@ work("reconcile: lost transfers, 20 hours apart", 25, function(n)
     sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
     lost[i] = select(2, one.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
       amount = "1" })
-    sim:advance(20 * 3600000)
+    sim:advance(apart_ms)
   end
+  return one, lost
+end
+
+work("reconcile: lost transfers, 20 hours apart", 25, function(n)
+  local one, lost = lost_transfers(n, 20 * 3600000)
   return function()
     for _, err in ipairs(lost) do assert(assert(one:reconcile(err)).outcome == "done") end
   end
@@ -235,15 +241,7 @@ end)
 
 -- A reading shows all n calls, and an equal call may own each record.
 work("reconcile: one of n equal transfers of an hour", 50, function(n)
-  local journal = open_journal()
-  local sim, client = world { journal = journal }
-  local one, lost = client { retry = false }, {}
-  for i = 1, n do
-    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
-    lost[i] = select(2, one.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
-      amount = "1" })
-    sim:advance(math.floor(3600000 / n))
-  end
+  local one, lost = lost_transfers(n, math.floor(3600000 / n))
   return function() for i = 1, 10 do assert(one:reconcile(lost[i])) end end
 end)
 
