@@ -125,7 +125,7 @@ local function add_sums(out, totals)
   if has_fees then out[#out + 1] = terminal.fold "the fees are assumed to come on top of the amounts" .. "\n" end
 end
 
---- Returns the warnings and errors as lines that name file, line and key: equal ones as one, errors last.
+--- Returns the warnings and errors as lines with file, line and key: one line for equal texts, errors last.
 ---@param only_odd boolean|nil  the warnings that --yes does not pass alone
 function M.notes(plan, only_odd)
   local notes = {}
@@ -173,7 +173,7 @@ local function command_for(row, command)
     or command "run" .. " (asks first)"
 end
 
---- Returns the outcomes of payments, a line for each message; undecided ones with the commands that end them.
+--- Returns the outcomes of payments, a line for each message; undecided payments with the commands to end them.
 ---@param payments table[]  each with `key` and `message`
 ---@param command (fun(...: string): string)|nil  makes a command for this queue; nil: no commands are printed
 function M.outcomes(state, payments, command)

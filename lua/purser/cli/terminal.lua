@@ -214,7 +214,7 @@ local function write_line(text)
   io.stderr:flush()
 end
 
---- Returns a function that shows a line of progress on a terminal, and one that takes the line away.
+--- Returns two functions: the first shows a line of progress on a terminal, the second clears the line.
 function M.progress_line()
   local function show(text)
     if M.settings.quiet or not core.is_terminal(2) then return end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Retries of reads: exponential backoff with jitter within a total deadline. No write call comes here, and no answer
--- that cannot be read: the next one would look the same.
+-- Retries of reads: exponential backoff with jitter within a total deadline. Write calls are not retried here, nor
+-- unreadable answers: the next answer would look the same.
 
 local core = require "purser.core"
 local option_schema = require "purser.client.util.option_schema"
