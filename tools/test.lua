@@ -6,8 +6,9 @@
 --   lua5.4 tools/test.lua room spec/cli      the test files of folders, or files
 --
 -- A job is a command that prints TAP, or lines of the form `N passed, N failed`. It has a shell script of its own in
--- build/test/STAGE, and xargs runs as many of these as there are cores; those that mostly wait have twice as many
--- workers of their own. A spec file says in a line at its top how long it runs, where that is more than a second:
+-- build/test/STAGE, and xargs runs one more of these than there are cores, which fills the pauses of the others; those
+-- that mostly wait have twice as many workers as there are cores. A spec file says in a line at its top how long it
+-- runs, where that is more than a second:
 --
 --   -- make test: 20 s, waits          (seconds of wall clock beside other tests)
 --   -- make test-all: 40 s             `make test` leaves it out
@@ -56,7 +57,7 @@ local function shuffle(jobs, seed)
 end
 
 -- Starts the jobs: a list for those that work and one for those that wait. Returns the pipe of their closing lines.
-local function start(jobs, workers)
+local function start(jobs, cores)
   local lists = { works = {}, waits = {} }
   for i, job in ipairs(jobs) do
     job.number = i
@@ -65,7 +66,7 @@ local function start(jobs, workers)
   end
   for name, list in pairs(lists) do files.write(FOLDER .. "/" .. name, table.concat(list, "\n") .. "\n") end
   local xargs = "xargs -r -P %d -n 1 sh <" .. FOLDER .. "/%s"
-  return assert(io.popen(("%s & %s; wait"):format(xargs:format(workers, "works"), xargs:format(2 * workers, "waits"))))
+  return assert(io.popen(("%s & %s; wait"):format(xargs:format(cores + 1, "works"), xargs:format(2 * cores, "waits"))))
 end
 
 ------------------------------------------------------------------------------------------------------------- counting
@@ -120,9 +121,9 @@ end
 local began = os.time()
 
 -- Runs the jobs and prints how far they are. Returns the sums.
-local function run(jobs, workers)
+local function run(jobs, cores)
   local passed, failed, skipped, done, told_at, times = 0, 0, 0, 0, began, {}
-  local pipe = start(jobs, workers)
+  local pipe = start(jobs, cores)
   for line in pipe:lines() do
     local user_m, user_s, system_m, system_s, number, status, wall = line:match(
       "^(%d+)m([%d.]+)s (%d+)m([%d.]+)s (%d+) (%d+) (%d+)$")
@@ -169,9 +170,9 @@ table.sort(jobs, function(a, b)
 end)
 local order = tonumber(os.getenv "ORDER" or "")
 if order then shuffle(jobs, order) end
-local workers = number_of "nproc"
-print(("%d files, %d at a time and %d that wait%s"):format(#jobs, workers, 2 * workers,
+local cores = number_of "nproc"
+print(("%d files, %d at a time and %d that wait%s"):format(#jobs, cores + 1, 2 * cores,
   order and ", in the order " .. order or ""))
-local passed, failed = run(jobs, workers)
+local passed, failed = run(jobs, cores)
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0 and passed > 0)

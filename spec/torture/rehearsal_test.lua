@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The torture on virtual time: one seed is one run. rehearsal_long_test.lua has more seeds, and `make rehearse`
 -- as many as one likes.
--- make test: 20 s
+-- make test: 40 s
 
 local core = require "purser.core"
 local rehearsal = dofile "spec/torture/rehearsal.lua"

@@ -2,7 +2,7 @@
 -- In each situation in which nothing may be sent, each single failure in turn: of a statement, a file, a signature, a
 -- digest, a random token, a reading of the service. Nothing is sent then, nor by the next call of the same client, nor
 -- by a new client of a new process, and both of these end as they would have without the failure.
--- make test: 30 s, on lua5.4 and luajit
+-- make test: 50 s, on lua5.4 and luajit
 
 local failures = require "single_failures"
 local files = require "files"
