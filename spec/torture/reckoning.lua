@@ -96,11 +96,13 @@ local function add_up(done)
   return sums
 end
 
--- Returns whether a call of the operation was answered, whose record shows how the service shows records with parts of
--- a unit, as unique payments have: the whole amount of twins shows no such thing. An answer of garbage names none.
-local function has_witness(self, operation)
+-- Returns whether a call of the payment's operation was answered before the payment was judged, whose record shows how
+-- the service shows records with parts of a unit, as unique payments have: the whole amount of twins shows no such
+-- thing. An answer of garbage names none.
+local function has_witness(self, payment)
   for _, row in ipairs(assert(self.journal.db:rows("SELECT record_id, params FROM purser_calls WHERE operation = $1 "
-    .. "AND answered IN ('yes', 'found')", operation))) do
+    .. "AND answered IN ('yes', 'found') AND ended_at < (SELECT ended_at FROM purser_calls WHERE id = $2)",
+    payment.operation, payment.id))) do
     if self.ids[row.record_id] and not world.is_twin { params = core.decode(row.params) } then return true end
   end
   return false
@@ -115,7 +117,7 @@ local function is_explained(self, payment)
   local message = tostring(payment.message)
   local has_waited = message:find "^rival: " or message:find "^stale: "
   return self.lacks and not has_id or self.noise and self.noise:explains(row)
-    or not has_id and (has_waited ~= nil or not has_witness(self, payment.operation))
+    or not has_id and (has_waited ~= nil or not has_witness(self, payment))
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.
@@ -194,7 +196,7 @@ local function cause_of(self, payment, times)
   if world.is_twin(payment) then return where .. ", an equal payment, and nothing identifies either" end
   if self.lacks and times > 0 then return where .. ", made by an attempt that it alone knew" end
   if self.lacks then return where .. ", not made, and it alone knew whose the record is that resembles it" end
-  if not has_witness(self, payment.operation) then return where .. ", no other call was answered" end
+  if not has_witness(self, payment) then return where .. ", no other call was answered" end
   return where .. ", the service hid members of records"
 end
 
