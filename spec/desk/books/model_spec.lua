@@ -298,6 +298,8 @@ describe("A statement", function()
     local made = made_of { { "withdrawal", { id = "w", coin = "USDT", amount = "5", transactionFee = "1",
       applyTime = NOW, status = 7, address = "T9" } }, { "withdrawal", { id = "v", coin = "USDT", amount = "2",
       applyTime = NOW + 1, status = 7, address = "T9" } }, deposit_of { insertTime = NOW + 2 } }
+    assert.same({}, made_of({ deposit_of {}, { "withdrawal", { id = "z", coin = "USDT", amount = "5",
+      transactionFee = "0", applyTime = NOW + 1, status = 7, address = "T9" } } }).negative) -- zero is not below zero
     assert.equal(1, #made.negative)
     local lowest = made.negative[1]
     assert.same({ "Assets:Account:Main:Spot", "USDT", "-6", "w" }, { lowest.account, lowest.asset,

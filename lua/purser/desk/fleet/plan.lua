@@ -83,8 +83,7 @@ end
 -- Sleeps until lists show whatever existed when a plan was read.
 local function wait_until_visible(self, plan)
   local delay = self.client:settings().visibility_delay_ms
-  local left = plan.read_at + delay - self.client:now()
-  if left > 0 then self.client:sleep(math.min(left, delay)) end
+  self.client:sleep(math.max(0, math.min(plan.read_at + delay - self.client:now(), delay)))
 end
 
 local function creates(plan)
