@@ -119,6 +119,9 @@ describe("A statement", function()
     local done, err = books:close_before "2023-12-01"
     assert.same({ nil, "what lies before that day is not over" }, { done, err.message })
     world.sim:advance(16 * DAY)
+    done, err = books:close_before "2023-12-01"
+    assert.same({ nil, "not read yet: what is later than 2023-11-15", "ends" }, { done, err.message, err.parameter })
+    sync(world, books)
     assert.truthy(books:close_before "2023-12-01")
     local closed = assert(books:statement(NOVEMBER))
     -- a record of the closed month that shows up late; its money came when the month was over

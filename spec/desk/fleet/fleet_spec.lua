@@ -32,7 +32,8 @@ end
 
 describe("a fleet", function()
   it("counts the changes of a plan without what is done again", function()
-    local _, fleet = fleets.world { group = "broker", accounts = { { name = "traders01", note = "n", futures = true } } }
+    local _, fleet = fleets.world { group = "broker",
+      accounts = { { name = "traders01", note = "n", futures = true } } }
     local plan = assert(fleet:plan())
     assert.same({ 1, 2 }, { plan.changes, #plan.steps })
     assert.equal(2, #assert(fleet:apply(plan)))

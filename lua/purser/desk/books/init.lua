@@ -219,14 +219,32 @@ end
 ---@return true|nil done, purser.Error|nil err
 function Books:outside(withdrawal) return say(self, "outside", record_of(self, withdrawal, "withdrawal").rid, "") end
 
---- Closes all days before a day: their statements keep their bytes, and later news are corrections on that day.
+-- Returns what was not read, though a key is at hand, of the open days before a time. Days before the first reading
+-- belong to no books.
+local function unread_before(self, closed, time)
+  local first = self.store:rows("SELECT min(read_from) AS at FROM purser_books_source WHERE account = $1 AND "
+    .. "read_from <> ''", self.account)[1].at
+  local gaps, ahead = model.gaps(self, self.store:rev(), closed or first or record.time_text(0), time)
+  for i = #gaps, 1, -1 do
+    if gaps[i].list == sources.KEY then table.remove(gaps, i) end
+  end
+  return model.unread_lines(gaps, ahead)
+end
+
+--- Closes all days before a day: their statements keep their bytes, and later news are corrections on that day. Days
+--- that were not read whole stay open, unless a person says `unread`.
 ---@param ends string|integer  the first open day
+---@param params? { unread: boolean|nil }
 ---@return true|nil done, purser.Error|nil err
-function Books:close_before(ends)
+function Books:close_before(ends, params)
   local time = time_of("ends", ends)
   if tonumber(time) > self.clock() then fail("ends", "what lies before that day is not over") end
   local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
   if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
+  local unread = params and params.unread and {} or unread_before(self, last.ends, time)
+  if unread[1] then
+    error(errors.argument("ends", table.concat(unread, "; "), "sync first, or close the days unread"), 0)
+  end
   self.store:write(function(tx, rev)
     tx:rows("INSERT INTO purser_books_period (account, ends, rev) VALUES ($1, $2, $3)", self.account, time, rev())
   end)

@@ -9,7 +9,7 @@ local M = {}
 local HOUR, DAY = 3600000, 86400000
 local WEEK = math.floor(6.9 * DAY) -- in one request, whatever the service takes for seven days
 
-M.HOUR, M.DAY, M.WEEK = HOUR, DAY, WEEK
+M.HOUR, M.DAY, M.WEEK, M.KEY = HOUR, DAY, WEEK, "key"
 
 --- Returns the name of an owner in the books: "" is the parent.
 function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
@@ -45,7 +45,7 @@ end
 
 -- Returns a list without records that fails without a sub-account's own key.
 local function key_list(owner)
-  return { list = "key", is_state = true, every = owner.client and DAY, records = function()
+  return { list = M.KEY, is_state = true, every = owner.client and DAY, records = function()
     return owner.client and {} or error(errors.config "its own key is not at hand", 0)
   end }
 end

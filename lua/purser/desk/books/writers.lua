@@ -39,11 +39,7 @@ function M.remarks(statement)
   local function add(form, ...) lines[#lines + 1] = form:format(...) end
   add("statement of %s from %s to %s (not included), revision %d", statement.account, date(statement.from),
     date(statement.to), tonumber(statement.rev))
-  for _, gap in ipairs(statement.gaps) do
-    add("not read: %s, %s, from %s to %s: %s", gap.owner, gap.list, date(gap.starts),
-      gap.ends == "" and "now" or date(gap.ends), gap.why)
-  end
-  if statement.ahead then add("not read yet: what is later than %s", date(statement.ahead)) end
+  for _, line in ipairs(model.unread_lines(statement.gaps, statement.ahead)) do lines[#lines + 1] = line end
   for _, account in ipairs(statement.unread) do add("not reconciled: no balance shows %s", account) end
   for _, line in ipairs(statement.unexplained) do
     add("not explained: %s of %s by %s", tostring(line.amount), line.asset, date(line.time))
