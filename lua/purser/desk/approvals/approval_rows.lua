@@ -149,7 +149,6 @@ local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_cal
   .. "AND (sent_at, id) > ($4, $5) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
 local ENDED, NOT_ENDED = format(SENT, ""), format(SENT, "NOT")
 
--- Begins a history: sums, and how many calls they hold.
 local function new_history(now, ended_before)
   return { sums = {}, counted = 0, ended_before = ended_before, time = "", id = "",
     first = time_text(floor(now / HOUR) * HOUR - KEPT_HOURS * HOUR) }

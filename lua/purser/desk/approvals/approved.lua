@@ -85,7 +85,6 @@ end
 
 local function list_of(set) return concat(names_of(set), " ") end
 
--- Returns the error of a decision against a call.
 local function refusal(self, decision, call)
   local version, details = format("policy %d", self.chain.latest.version), { due_in = decision.due_in }
   if decision.forbidden[1] or not decision.unmet[1] then
@@ -166,7 +165,6 @@ local function check(self, tx, intent, row, facts, reads)
   return call
 end
 
--- Returns an error as the guard's.
 local function of_guard(err)
   err.details = err.details or {}
   err.details.code, err.code = err.code, "guard.approval"

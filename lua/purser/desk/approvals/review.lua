@@ -37,7 +37,6 @@ end
 ---@field policy string|nil                the policy's folder, for amounts just below a limit
 ---@field html boolean|nil
 
--- Returns a payment in one form for all operations.
 local function fact_of(row)
   local params = row.params
   return { key = clean(row.key or ""), payee = clean(row.payee or "", MAX_PAYEE), at = row.at,
@@ -55,7 +54,6 @@ local SAID = { coin = true, asset = true, amount = true, netWork = true, network
 -- Groups a text by four, as people compare addresses.
 local function grouped(text) return (plain_text.folded(text):gsub(" ", "_"):gsub("....", "%0 "):gsub(" $", "")) end
 
--- Marks the differences to another text.
 local function carets(text, other)
   local marks = {}
   for i = 1, #text do
@@ -76,7 +74,6 @@ local function add_to(map, name, value)
   table.insert(map[name], value)
 end
 
--- Returns the first other value of a list.
 local function other_of(list, own)
   for _, each in ipairs(list) do
     if each ~= own then return each end
@@ -155,7 +152,6 @@ local function limits_of(policy)
   return limits
 end
 
--- Adds a row's amount to a total.
 local function add_up(totals, name, fact)
   local sum = totals[name] or { name = name, count = 0, amount = decimal "0", largest = decimal "0", fact = fact }
   if sum.count == 0 then totals[name], totals[#totals + 1] = sum, sum end

@@ -98,7 +98,6 @@ local function judge(trial, given, call, days)
   end
 end
 
--- Judges the calls of the journal, oldest first.
 local function run(trial, given, options, days)
   local world = { sums = {}, first = {}, over = {} }
   for entry in options.journal:each_entry { account = options.account } do

@@ -33,7 +33,6 @@ local function table_of(title, head, lines)
   return ("<h2>%s</h2>\n<table>%s%s</table>\n"):format(title, line_of(head, "th"), table.concat(lines))
 end
 
--- Writes a line an asset.
 local function summary_of(statement)
   local sums, assets, head, lines = {}, {}, { "asset" }, {}
   for _, leg in ipairs(statement.all) do
@@ -55,7 +54,6 @@ local function summary_of(statement)
   return table_of("Each asset", head, lines)
 end
 
--- Says in words whether all adds up.
 local function verdict_of(statement)
   local wrong = {}
   for _, part in ipairs { { "unexplained", "differences that no record explains" }, { "open", "records that are open" },

@@ -171,7 +171,6 @@ end
 ---@return fun(): table|nil
 function Books:each(entity) return self.store:each(self.account, entity or "") end
 
--- Returns the one record whose id begins so.
 local function record_of(self, id, entity)
   local rows = type(id) == "string" and id:find "^%x+$" and #id >= 6 and self.store:rows(
     "SELECT rid, entity, class, asset FROM purser_books_record WHERE account = $1 AND rid >= $2 AND rid < $3 LIMIT 2",
@@ -289,12 +288,9 @@ for name, method in pairs(Books) do
 end
 
 --- Tells whether the owner of a secret sent a webhook's event, at most five minutes ago.
----@param secret string|userdata
----@param head string  Purser-Signature of the request's head
----@param body string
----@param now integer|nil  epoch s; default: this machine's clock
----@return boolean is_genuine
-function M.verify(secret, head, body, now) return sinks.verify(secret, head, body, now) end
+--- `head` is Purser-Signature of the request's head; `now` in epoch s.
+---@type fun(secret: string|userdata, head: string, body: string, now: integer|nil): boolean
+M.verify = sinks.verify
 
 --- Closes the database.
 function Books:close() self.store:close() end

@@ -25,7 +25,6 @@ function M.date(time)
   return dates[day]
 end
 
--- Adds a leg to balances. Returns its key and the new balance.
 local function add(balances, leg, prefix)
   local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
   balances[key] = (balances[key] or ZERO) + leg[3]
@@ -103,7 +102,6 @@ local function opening_of(balances, chart, from)
   return { time = from, rid = "", text = "brought forward", legs = legs }
 end
 
--- Returns the accounts without any balance reading, of those in use.
 local function unread(now, closing)
   local list, read = {}, {}
   for owner in pairs(now.readings) do
@@ -145,7 +143,6 @@ function M.gaps(books, rev, from, to)
   return gaps, ahead
 end
 
--- Returns the open records from before the end of the span.
 local function open_of(now, to)
   local open, shown = {}, {}
   for _, record in ipairs(now.records) do -- a rebate, for one, has another's id there

@@ -103,7 +103,6 @@ local words = {
 --- Returns the class by which money stands. Money out of sight stays where it stood.
 function M.class_of(row) return row.said or (row.class == "lost_sight" and record.class(row) or row.class) end
 
--- Returns the leg of a position with the account and asset of another leg.
 local function leg_like(legs, other)
   for _, leg in ipairs(legs) do
     if leg[1] == other[1] and leg[2] == other[2] then return leg end
@@ -115,7 +114,6 @@ local function by_account(a, b)
   return a[2] < b[2]
 end
 
--- Returns the legs from one position to the next, by account.
 local function difference(old, new)
   local legs = {}
   for _, leg in ipairs(new) do

@@ -79,7 +79,6 @@ local function time_of(value)
   return ms and M.time_text(ms) or ""
 end
 
--- Returns the number of a state as text.
 local function state_of(kind, status)
   local number = status ~= nil and states.number(kind, status)
   return number and ("%d"):format(number) or text_of(status)
@@ -99,7 +98,6 @@ local function address_of(record)
   return address, memo
 end
 
--- Missing columns are empty.
 local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }

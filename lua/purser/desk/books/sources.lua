@@ -14,7 +14,6 @@ M.HOUR, M.DAY, M.WEEK, M.KEY = HOUR, DAY, WEEK, "key"
 --- Returns the name of an owner in the books: "" is the parent.
 function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
 
--- Returns the lists of an owner's own key.
 local function own_lists(owner, coins)
   local lists = {
     { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = WEEK,

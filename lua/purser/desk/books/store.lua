@@ -60,7 +60,6 @@ function Store:rows(sql, ...)
   return rows, changed
 end
 
--- Keeps events for these receivers from now on.
 function Store:add_receivers(names)
   self.outbox:add(self, names)
   self.has_receivers = self.outbox:waiting(self)[1] ~= nil
@@ -93,7 +92,6 @@ local function values_of(row, first, last)
   return unpack(values, 1, #columns - first + (last and 2 or 1))
 end
 
--- Adds a new row.
 local function insert(self, tx, row, batch, rev)
   row.n, row.seen, row.rev, row.first_rev = "1", batch.asked_at, rev(), rev()
   row.booked = row.class ~= "pending" and row.updated or row.time

@@ -6,7 +6,6 @@ local errors = require "purser.client.call.errors"
 
 local M = {}
 
--- Returns the declared note of a service's note, and the mark.
 local function parse_note(note)
   local bare, mark = (note or ""):match("^(.-) #(%w%w%w%w%w%w%w%w)$")
   return bare or note or "", mark

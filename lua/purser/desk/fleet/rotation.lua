@@ -62,7 +62,6 @@ local function is_due(self, key, given)
   return (key.ip or "") == "" and age >= self.client.profile.key_days * DAY_MS - given.ends_within_ms
 end
 
--- Returns what a person saw of a key.
 local function seen_of(key)
   return table.concat({ key.permissions or "", key.ip or "", tostring(key.createTime) }, "|")
 end

@@ -82,7 +82,6 @@ local function object_of(table_, names)
   return json.object(members)
 end
 
--- Writes the state file.
 local function keep(self)
   if not self.path then return true end
   local kept = self.kept
