@@ -31,6 +31,15 @@ for _, group in ipairs { "sub_account", "broker" } do
 end
 
 describe("a fleet", function()
+  it("gives each secret to a vault that is a function, and names the key of it", function()
+    local secrets = {}
+    local _, fleet = fleets.world { vault = function(secret) secrets[#secrets + 1] = secret.apiKey return true end }
+    local made = {}
+    for _, step in ipairs(assert(fleet:apply())) do made[#made + 1] = step.apiKey end
+    assert.equal(3, #secrets)
+    assert.same(secrets, made)
+  end)
+
   it("counts the changes of a plan without what is done again", function()
     local _, fleet = fleets.world { group = "broker",
       accounts = { { name = "traders01", note = "n", futures = true } } }

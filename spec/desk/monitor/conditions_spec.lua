@@ -81,6 +81,20 @@ describe("the key", function()
   end)
 end)
 
+describe("a key or balance that cannot be read", function()
+  it("is no list of conditions, and an error", function()
+    local conditions = require "purser.desk.monitor.conditions"
+    for operation, read in pairs { ["live.api_key"] = function() return conditions.key(client, { key_days = 1 }) end,
+      ["live.account"] = function() return conditions.balances(client, { USDT = "1" }) end,
+      ["sub_account.balances"] = function() return conditions.balances(client, { ["desk1xxxx/USDT"] = "1" }) end,
+      ["wallet.coins"] = function() return conditions.networks(client, { "USDT/TRX" }) end } do
+      sim:fault { kind = "reject", operation = operation }
+      local list, err = read()
+      assert.same({ nil, operation }, { list, err.operation })
+    end
+  end)
+end)
+
 describe("a call", function()
   it("is a condition where it is undecided, and without a known end from stuck_ms on", function()
     local conditions = require "purser.desk.monitor.conditions"
