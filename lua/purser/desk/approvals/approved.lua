@@ -267,7 +267,7 @@ function Approved:stored(now)
   return self.kept_in.db:transaction(function(tx)
     local list = {}
     for _, stored in ipairs(approval_rows.stored(tx, self.account)) do
-      local plan = plan_text.read(stored.text)
+      local plan = plan_text.read(approval_rows.plan_text(tx, stored.digest))
       if plan and plan.digest == stored.digest then
         local status, err = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
         if not status then tx:reject(err.message) end
