@@ -32,9 +32,8 @@ end
 local function plans_of(options, known, name)
   local client, err = client_of(options, known, name)
   local plans = client and client:plans()
-  if plans or err then return plans, err end
-  return nil, errors.option("the client of approvals." .. name .. " has no policy", "client",
-    'give it the options journal, account and policy = "FOLDER"')
+  return plans, not plans and (err or errors.option("the client of approvals." .. name .. " has no policy", "client",
+    'give it the options journal, account and policy = "FOLDER"')) or nil
 end
 
 ---@class purser.PlanOptions

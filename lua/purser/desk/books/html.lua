@@ -67,12 +67,6 @@ local function verdict_of(statement)
   return "It needs a person: " .. table.concat(wrong, "; ") .. "." .. ahead
 end
 
-local function persons_of(remarks)
-  local items = {}
-  for i = 2, #remarks do items[#items + 1] = "<li>" .. text(remarks[i]) .. "</li>\n" end
-  return #items == 0 and "" or "<h2>What needs a person</h2>\n<ul>" .. table.concat(items) .. "</ul>\n"
-end
-
 local WIDTH, HEIGHT = 720, 60
 
 -- Draws the holdings of an asset through the span, as steps; nothing for a single move. A picture may round.
@@ -145,8 +139,10 @@ figure { margin: 1rem 0 } svg { width: 100%%; height: auto } .verdict { font-wei
 --- Writes the page. The first remark names the statement.
 function M.write(statement, remarks, put)
   local title = text(remarks[1]:gsub("^s", "S"))
-  put(HEAD:format(title, title, text(verdict_of(statement))) .. summary_of(statement) .. persons_of(remarks)
-    .. balances_of(statement))
+  put(HEAD:format(title, title, text(verdict_of(statement))) .. summary_of(statement))
+  if remarks[2] then put "<h2>What needs a person</h2>\n<ul>" end
+  for i = 2, #remarks do put("<li>" .. text(remarks[i]) .. "</li>\n") end
+  put((remarks[2] and "</ul>\n" or "") .. balances_of(statement))
   write_entries(statement, put)
   put "</body></html>\n"
 end

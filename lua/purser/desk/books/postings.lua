@@ -109,10 +109,7 @@ local function leg_like(legs, other)
   end
 end
 
-local function by_account(a, b)
-  if a[1] ~= b[1] then return a[1] < b[1] end
-  return a[2] < b[2]
-end
+local function by_account(a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end
 
 local function difference(old, new)
   local legs = {}
@@ -131,20 +128,15 @@ local function difference(old, new)
   return legs
 end
 
-local function position_of(row, facts, chart)
-  local class = M.class_of(row)
-  return class == "unreadable" and {} or positions[row.entity](row, class, facts, chart)
-end
-
 --- Returns the entries of a record's versions, oldest first: { time, rid, text, is_pending, row, legs, fact }.
 function M.entries(versions, facts, chart)
   local entries, position, time = {}, {}, ""
   for _, row in ipairs(versions) do
-    local new = position_of(row, facts, chart)
+    local class = M.class_of(row)
+    local new = class == "unreadable" and {} or positions[row.entity](row, class, facts, chart)
     local legs = difference(position, new)
     time = row.booked > time and row.booked or time
     if #legs > 0 then
-      local class = M.class_of(row)
       entries[#entries + 1] = { time = time, rid = row.rid, row = row, legs = legs, fact = facts,
         text = words[row.entity][class] or row.entity, is_pending = class == "pending" }
     end

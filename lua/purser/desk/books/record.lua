@@ -132,10 +132,6 @@ function M.likeness(row)
   return tx and place .. tx, place .. row.time .. "\30" .. row.amount
 end
 
-local function names_of_identity(row)
-  return row.sid ~= "" and (ids[row.entity] or ID) or contents[row.entity] or ID
-end
-
 -- Each shape makes a row of a record, or of a part of a conversion. context: owner, asset (names a coin), is_own (names
 -- an owner), from and to (owners).
 local shapes = {}
@@ -276,7 +272,8 @@ function M.add(list, entity, record, context)
     row.raw = raw
     setmetatable(row, BLANK)
     if row.from_owner ~= "" then row.owner = row.from_owner end
-    row.class, row.identity = M.class(row), join(row, names_of_identity(row))
+    row.class = M.class(row)
+    row.identity = join(row, row.sid == "" and contents[entity] or row.sid ~= "" and ids[entity] or ID)
       .. (entity == "deposit" and "\30" .. place_of(row) .. "\30" .. (M.tx_of(row) or "") or "")
     list[#list + 1] = row
   end

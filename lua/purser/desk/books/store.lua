@@ -199,8 +199,6 @@ local function update(self, tx, old, row, batch, rev)
   replace(self, tx, old.rid, row, batch, rev)
 end
 
-local function by_signature(a, b) return record.signature(a) < record.signature(b) end
-
 -- Compares the shown rows of one identity with the known rows: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
   local row = group[1]
@@ -215,7 +213,7 @@ local function compare(self, tx, group, find, batch, rev)
     olds[#olds + 1] = old
   until not old or row.sid ~= "" -- no other has its id
   local twin = #olds
-  if #group > 1 then table.sort(group, by_signature) end
+  if #group > 1 then table.sort(group, function(a, b) return record.signature(a) < record.signature(b) end) end
   for _, one in ipairs(group) do
     local same
     for i = 1, #olds do
