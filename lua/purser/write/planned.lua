@@ -28,11 +28,6 @@ local M = {}
 ---@type fun(ms: integer): string
 M.time_text = intents.time_text
 
---- Tells whether a row counts in sums; and the states of calls that certainly made no record.
----@type fun(row: { state: string, disowned: string|nil }): boolean
-M.counts = intents.counts
-M.SPENT_NOTHING = intents.SPENT_NOTHING
-
 --- Changes rows by a condition with `?` for each of the further values. Returns how many.
 ---@type fun(tx: table, set: table<string, string>, where: string, ...: string): integer
 M.update = calls.update

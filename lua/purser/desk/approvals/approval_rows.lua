@@ -5,7 +5,6 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local plan_text = require "purser.desk.approvals.plan_text"
-local names_of = require "purser.client.util.names_of"
 local planned = require "purser.write.planned"
 local rules = require "purser.desk.approvals.rules"
 local utc = require "purser.client.util.utc"
@@ -13,9 +12,10 @@ local utc = require "purser.client.util.utc"
 local M = {}
 
 local time_text = planned.time_text
-local concat, floor, format, match, sub = table.concat, math.floor, string.format, string.match, string.sub
+local find, floor, format, match, sub = string.find, math.floor, string.format, string.match, string.sub
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
+local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 
 --- Makes the tables. A plan's text stands last, because SQLite reads what stands before a column. A sum is of an hour,
 --- for the whole account ('') and for each place.
@@ -141,9 +141,7 @@ end
 
 -- Reads a page of an account's calls without a destination or younger than a time. `NOT` excludes what ended before
 -- another time.
-local PAGE = 1000
-local COUNTED = "(state NOT IN ('planned', '" .. concat(names_of(planned.SPENT_NOTHING), "', '")
-  .. "') OR disowned = 'yes')" -- as planned.counts
+local PAGE, COUNTED = 1000, "(state NOT IN (" .. SPENT_NOTHING .. ") OR disowned = 'yes')"
 local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_calls WHERE account = $1 "
   .. "AND sent_at <> '' AND (destination = '' OR sent_at >= $2) AND %s (ended_at <> '' AND ended_at < $3) "
   .. "AND (sent_at, id) > ($4, $5) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
@@ -266,8 +264,7 @@ function M.call_of(tx, account, queue, key, operation)
   local row
   if queue ~= "" then row = tx:rows(ROW .. "AND queue <> '' AND payment = $3", account, queue, key)[1]
   else row = tx:rows(ROW .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] end
-  return row and row.id or "", row ~= nil and row.state ~= "planned"
-    and not planned.SPENT_NOTHING[row.state]
+  return row and row.id or "", row ~= nil and not find(SPENT_NOTHING, "'" .. row.state .. "'", 1, true)
 end
 
 --- Forgets sums older than any rule's hours, and ended plans without a kept attempt. `before`: at least 32 days back.

@@ -6,7 +6,6 @@ local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
-local planned = require "purser.write.planned"
 local policy = require "purser.desk.approvals.policy"
 local rules = require "purser.desk.approvals.rules"
 local utc = require "purser.client.util.utc"
@@ -102,7 +101,7 @@ local function run(trial, given, options, days)
   local world = { sums = {}, first = {}, over = {} }
   for entry in options.journal:each_entry { account = options.account } do
     local is_kept = next(entry.intent.params) ~= nil
-    local call = planned.counts(entry) and rules.call(entry.intent.operation, entry.intent.params)
+    local call = entry.is_counted and rules.call(entry.intent.operation, entry.intent.params)
     if call and not is_kept and entry.intent.sent_at >= (options.since or 0) then -- pruned
       trial.not_judged = trial.not_judged + 1
     elseif call and is_kept then
