@@ -128,8 +128,10 @@ end
 
 local works = {}
 local names = {}
-local function work(name, n, make)
-  names[#names + 1], works[name] = name, { n = n, make = make }
+-- Adds a work. One `in_lua` has no database and no other process: its instructions are counted where its time, which a
+-- busy machine stretches, is above the limit.
+local function work(name, n, make, in_lua)
+  names[#names + 1], works[name] = name, { n = n, make = make, in_lua = in_lua }
 end
 
 work("rate limit: calls that wait", 2048, function(n)
@@ -376,7 +378,7 @@ work("fleet: plan of what is there", 320, function(n)
   return function()
     for _ = 1, 5 do assert(assert(fleet:plan()).changes == 0) end -- one takes 10 ms
   end
-end)
+end, true)
 
 work("clients in a process", 500, function(n)
   local _, client = world()
@@ -451,7 +453,8 @@ local function judge(name)
   if report then report:write(line, "\n") end
   if many / few > LIMIT then
     local times = select(3, measure(name, 4 * n, true)) / select(3, measure(name, n, true))
-    error(("%s  above the limit; Lua's instructions: %.1f times"):format(line, times), 0)
+    line = ("%s  above the limit; Lua's instructions: %.1f times"):format(line, times)
+    if times > LIMIT or not works[name].in_lua then error(line, 0) end
   end
   print(line)
 end

@@ -169,6 +169,8 @@ describe("a destination", function()
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '3'"
       assert.equal(NOON + 5 * HOUR, since "treasury")
       assert.is_nil(since "other")
+      assert.equal(NOON + 9 * HOUR, approval_rows.known(tx, "treasury", NOTHING, "", "").newest) -- for the clock
+      assert.is_nil(approval_rows.known(tx, "treasury", NOTHING, "", "other host").newest)
       return true
     end)
   end)
