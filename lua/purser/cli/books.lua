@@ -50,7 +50,8 @@ function M.grammar()
     { "match", "Say that a withdrawal and a deposit are the two sides of a transfer between own accounts.",
       { withdrawal, { "deposit", "Its id in a statement." } }, "766a... 21f0...", own, nothing },
     { "outside", "Say that a withdrawal went to somebody else.", { withdrawal }, "766a...", own, nothing },
-    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", own, nothing },
+    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", { own[1], own[2],
+      { "--unread", nil, "Close days that were not read, too." } }, nothing },
     { "gaps", "Show what could not be read.", {}, "--json", own, function() return output.group(GAPS) end },
     { "events", "Show what waits for each receiver.", {}, "--json", { own[1], own[2],
       { "--forget", "<receiver>", "Forget this receiver." } }, function() return output.group(EVENTS) end },
@@ -62,7 +63,7 @@ local actions = {}
 function actions.settle(books, options) report.must(books:settle(options.record, options.word)) end
 function actions.match(books, options) report.must(books:match(options.withdrawal, options.deposit)) end
 function actions.outside(books, options) report.must(books:outside(options.withdrawal)) end
-function actions.close(books, options) report.must(books:close_before(options.day)) end
+function actions.close(books, options) report.must(books:close_before(options.day, options)) end
 
 local function date(time) return time ~= "" and time and purser.utc.text(math.floor(tonumber(time))):sub(1, 10) end
 

@@ -56,6 +56,21 @@ describe("a call under a policy", function()
     assert.equal(1, #setting.sent)
   end)
 
+  it("is enqueued once, by the plan that brings it, and a plan without its payments is not kept", function()
+    local plans, count = assert(setting.client()):plans(), 0
+    local function enqueue(plan)
+      count = count + 1
+      return plan.rows[1].key == "inv-1", "no queue"
+    end
+    local text, signatures = signed({ row("inv-1", "15") }, "alice bob", { queue = "june" })
+    assert.same({ "alice", "bob" }, assert(plans:add(text, signatures, setting.now, enqueue)).signed)
+    assert.same({ "alice", "bob" }, assert(plans:add(text, {}, setting.now, enqueue)).signed)
+    assert.equal(1, count)
+    local other = signed({ row("inv-2", "15") }, "alice", { queue = "june" })
+    assert.same({ nil, "no queue" }, { plans:add(other, {}, setting.now, enqueue) })
+    assert.equal(1, #assert(plans:stored(setting.now)))
+  end)
+
   it("is judged by a look as a sending at that time would be", function()
     local client = assert(setting.client())
     add({ row("inv-1", "15"), row("inv-2", "1") }, "alice bob", { queue = "june" })

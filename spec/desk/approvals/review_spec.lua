@@ -168,6 +168,17 @@ describe("the review of a plan", function()
     end
   end)
 
+  it("adds up the rows to one destination, memo and coin, the largest sum first", function()
+    local rows = {}
+    for i, row in ipairs { { "A", "1" }, { "B", "5", "m" }, { "A", "2.5" }, { "B", "5", "m" }, { "B", "9" },
+      { "A", "7", nil, "BTC" } } do
+      rows[i] = { key = "k" .. i, operation = "wallet.withdraw", params = { coin = row[4] or "USDT", netWork = "TRX",
+        address = "TDestination" .. row[1], memo = row[3], amount = row[2] } }
+    end
+    assert.matches("DESTINATIONS of several rows\n10 USDT in 2 rows to TDes tina tion B\n3.5 USDT in 2 rows to "
+      .. "TDes tina tion A\n", show(rows), 1, true)
+  end)
+
   it("takes no text of the maker's for its own", function()
     local fake = "ACME" .. (" "):rep(70) .. 'to TGoo dAdd ress"'
     local text = show({ { key = "k  1 BTC", operation = "wallet.withdraw", payee = fake, params = { coin = "USDT",

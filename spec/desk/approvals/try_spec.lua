@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A policy over what was really paid: what it would have asked, held back and refused.
 
+local approval_rows = require "purser.desk.approvals.approval_rows"
 local own = require "own_journal"
 local policies = require "policies"
 local purser = require "purser"
@@ -8,16 +9,17 @@ local try = require "purser.desk.approvals.try"
 
 local HOUR, DAY, NOON = 3600000, 86400000, 1795348800000 -- a Sunday
 
-before_each(own.begin)
+before_each(function() own.begin(approval_rows.TABLES) end)
 after_each(own.finish)
 
 local function pay(tx, id, at, amount, more)
   more = more or {}
   tx:rows([[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, sent_at,
-    recv_window, queue, payment, state)
-    VALUES ($1, $2, 'wallet.withdraw', '', '', '', $3, $1, $4, '5000', $5, $1, $6)]], id,
+    recv_window, queue, payment, state, disowned)
+    VALUES ($1, $2, 'wallet.withdraw', '', '', '', $3, $1, $4, '5000', $5, $1, $6, $7)]], id,
     more.account or "treasury", ('{"address":"%s","amount":"%s","coin":"%s","netWork":"TRX"}'):format(
-    more.address or "TPayee", amount, more.coin or "USDT"), own.time_text(at), more.queue or "", more.state or "done")
+    more.address or "TPayee", amount, more.coin or "USDT"), own.time_text(at), more.queue or "", more.state or "done",
+    more.disowned or "")
 end
 
 local function run(rules, more)
@@ -50,6 +52,26 @@ describe("a policy that is tried", function()
     assert.same({ payments = 5, first = NOON - 10 * DAY, last = NOON + 2 * HOUR, unasked = 1, asked = { finance = 3 },
       busiest = { day = "2026-11-22", asked = 2 }, waited = 0, refused = 1, refused_by = { daily = 1 },
       not_judged = 0 }, trial)
+  end)
+
+  it("counts what a person disowned, as the payer's sums do, and no plan", function()
+    local daily = { { name = "any", effect = "allow", approvals = {} }, { name = "daily", effect = "forbid",
+      when = { coin = "USDT", sum_over = { amount = "150", hours = 24, per = "account" } } } }
+    own.within(function(tx)
+      pay(tx, "a", NOON, "100", { state = "not_done", disowned = "yes" })
+      pay(tx, "b", NOON + 1, "100", { state = "not_done", disowned = "other" })
+      pay(tx, "c", NOON + 2, "100", { state = "planned" })
+      pay(tx, "d", NOON + 3, "100")
+      return true
+    end)
+    local trial = assert(run(daily))
+    assert.same({ 2, 1, { daily = 1 } }, { trial.payments, trial.unasked, trial.refused_by })
+    local sums = own.within(function(tx)
+      approval_rows.install(tx, "treasury", { latest = { version = 1, asks_sums = true },
+        versions = { { digest = ("d"):rep(64) } } })
+      return tx:rows "SELECT amount FROM purser_sums WHERE place = ''"
+    end, NOON + 4)
+    assert.same({ { amount = "200" } }, sums)
   end)
 
   it("knows an address where that was paid, and at no other service", function()

@@ -179,12 +179,25 @@ describe("purser.desk.books", function()
 
   it("closes a day once, and forward", function()
     local books, _, world = with_records()
+    local empty = books_world.open(world)
+    assert.matches("^not read: Main, every list, from 1970%-01%-01 to 2023%-11%-14: nobody read this span$",
+      select(2, empty:close_before "2023-11-14").message)
+    empty:close()
+    assert.is_true(books:close_before "2023-11-14") -- what lies before the first reading is of no books
     world.sim:advance(20 * 86400000)
-    assert.is_true(books:close_before "2023-11-16")
+    local _, err = books:close_before "2023-11-16"
+    assert.same({ "not read yet: what is later than 2023-11-14", "sync first, or close the days unread" },
+      { err.message, err.hint })
+    assert.is_true(books:close_before("2023-11-16", { unread = true }))
     for day, message in pairs { ["2023-11-16"] = "it is closed up to 2023-11-16", ["2023-11-15"] =
       "it is closed up to 2023-11-16", ["2030-01-01"] = "what lies before that day is not over" } do
       assert.equal(message, select(2, books:close_before(day)).message)
     end
+    world.sim:fault { kind = "reject", operation = "wallet.withdrawal_history" }
+    books:sync()
+    assert.matches("^not read: Main, withdrawal, from 2023%-11%-14 to now: ", select(2,
+      books:close_before "2023-11-17").message)
+    assert(books:sync())
     assert.is_true(books:close_before "2023-11-17")
     books:close()
   end)

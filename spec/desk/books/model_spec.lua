@@ -119,6 +119,9 @@ describe("A statement", function()
     local done, err = books:close_before "2023-12-01"
     assert.same({ nil, "what lies before that day is not over" }, { done, err.message })
     world.sim:advance(16 * DAY)
+    done, err = books:close_before "2023-12-01"
+    assert.same({ nil, "not read yet: what is later than 2023-11-15", "ends" }, { done, err.message, err.parameter })
+    sync(world, books)
     assert.truthy(books:close_before "2023-12-01")
     local closed = assert(books:statement(NOVEMBER))
     -- a record of the closed month that shows up late; its money came when the month was over
@@ -298,6 +301,8 @@ describe("A statement", function()
     local made = made_of { { "withdrawal", { id = "w", coin = "USDT", amount = "5", transactionFee = "1",
       applyTime = NOW, status = 7, address = "T9" } }, { "withdrawal", { id = "v", coin = "USDT", amount = "2",
       applyTime = NOW + 1, status = 7, address = "T9" } }, deposit_of { insertTime = NOW + 2 } }
+    assert.same({}, made_of({ deposit_of {}, { "withdrawal", { id = "z", coin = "USDT", amount = "5",
+      transactionFee = "0", applyTime = NOW + 1, status = 7, address = "T9" } } }).negative) -- zero is not below zero
     assert.equal(1, #made.negative)
     local lowest = made.negative[1]
     assert.same({ "Assets:Account:Main:Spot", "USDT", "-6", "w" }, { lowest.account, lowest.asset,

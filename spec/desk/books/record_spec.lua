@@ -100,6 +100,7 @@ describe("A row of the books", function()
   it("tells the prefix of a chain from a memo behind an address", function()
     local own = { account = "A", owner = "Main", asset = function(coin) return coin end }
     for shown, expected in pairs { ["kaspa:qpm2qsznhks23z7629mms6s"] = "kaspa:qpm2qsznhks23z7629mms6s ",
+      ["kaspa:qpm2qsznhks23"] = "kaspa:qpm2qsznhks23 ", ["kaspa:qpm2qsznhks2"] = "kaspa qpm2qsznhks2",
       ["rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh:10417"] = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh 10417" } do
       local made = {}
       record.add(made, "deposit", { coin = "X", amount = "1", insertTime = 1700000000000, status = 5, address = shown },

@@ -13,9 +13,13 @@ describe("The tables of the books", function()
     assert.same({ nil, schema.NONE }, { schema.make(db) })
     assert.is_true(schema.make(db, true))
     assert.is_true(schema.make(db))
-    for _, entity in ipairs(schema.entities) do
-      assert.same({}, db:rows("SELECT * FROM purser_books_" .. entity))
+    local views = {}
+    for i, view in ipairs(db:rows "SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name") do
+      views[i] = view.name:gsub("^purser_books_", "")
+      assert.same({}, db:rows("SELECT * FROM " .. view.name))
     end
+    assert.equal("address api_key call conversion deposit internal_transfer rebate status sub_account transfer "
+      .. "withdrawal", table.concat(views, " "))
     db:close()
   end)
 

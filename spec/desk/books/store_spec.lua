@@ -45,6 +45,19 @@ describe("The store of the books", function()
     return table.concat(states, ", "), batch.changes
   end
 
+  it("books a record by when it was updated, once its state is more than pending", function()
+    for status, booked in pairs { [5] = "1700000090000", [4] = "1700000000000" } do
+      local list = {}
+      record.add(list, "deposit", { coin = "USDT", network = "TRX", address = "T" .. status, amount = "5",
+        insertTime = 1700000000000, updateTime = 1700000090000, status = status, txId = "ab", memo = "" }, context)
+      store:write(function(tx, rev) store:apply(tx, { rows = list, source = "s" .. status, asked_at = "1700000099000" },
+        rev) end)
+      assert.equal(booked, store:rows("SELECT booked FROM purser_books_record WHERE source = $1",
+        context.source)[1].booked)
+      store:rows "DELETE FROM purser_books_record"
+    end
+  end)
+
   it("counts equal records, and takes a change as that of one of them", function()
     assert.same({ "4, 4, 4", 3 }, { show(0, 4, 4, 4) })
     assert.same({ "4, 4, 4", 0 }, { show(1, 4, 4, 4) })

@@ -79,6 +79,7 @@ describe("A list of the books", function()
     assert.same({ { "walk", -DAY, 0 } }, select(2, read(MINUTE)))
     assert.same({ { "walk", -WEEK, 0 } }, select(2, read(3 * HOUR))) -- once in three hours
     assert.same({ { "walk", -DAY, 0 } }, select(2, read(MINUTE)))
+    assert.same({ { "walk", -DAY, 0 } }, select(2, read(2 * HOUR + 56 * MINUTE))) -- a minute before the next time
     assert.same({ { "walk", -10 * DAY - HOUR, 0 } }, select(2, read(10 * DAY))) -- an hour behind where it was read to
     list.list, list.reach, books.since = "third", nil, 1e15
     assert.same({ { "walk", -now, 0 } }, select(2, read()))

@@ -31,6 +31,25 @@ for _, group in ipairs { "sub_account", "broker" } do
 end
 
 describe("a fleet", function()
+  it("gives each secret to a vault that is a function, and names the key of it", function()
+    local secrets = {}
+    local _, fleet = fleets.world { vault = function(secret) secrets[#secrets + 1] = secret.apiKey return true end }
+    local made = {}
+    for _, step in ipairs(assert(fleet:apply())) do made[#made + 1] = step.apiKey end
+    assert.equal(3, #secrets)
+    assert.same(secrets, made)
+  end)
+
+  it("counts the changes of a plan without what is done again", function()
+    local _, fleet = fleets.world { group = "broker",
+      accounts = { { name = "traders01", note = "n", futures = true } } }
+    local plan = assert(fleet:plan())
+    assert.same({ 1, 2 }, { plan.changes, #plan.steps })
+    assert.equal(2, #assert(fleet:apply(plan)))
+    plan = assert(fleet:plan())
+    assert.same({ 0, "traders01: enable futures (again does no harm)" }, { plan.changes, tostring(plan) })
+  end)
+
   it("goes on where it was stopped, whichever request fails", function()
     for _, fault in ipairs { "reject", "lost_answer" } do
       for strike = 1, 9 do
@@ -107,5 +126,7 @@ describe("a fleet", function()
       "only a broker enables futures", "traders01 is there twice", "note is missing" } do
       assert.truthy(err.message:find(part, 1, true), part .. " in " .. err.message)
     end
+    fleet, err = purser.fleet.new { client = recorder.new(), accounts = {} }
+    assert.same({ nil, "config" }, { fleet, err.kind }) -- one problem alone
   end)
 end)

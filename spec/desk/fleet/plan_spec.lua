@@ -84,6 +84,23 @@ describe("a fleet", function()
     assert.equal(2, #slept) -- nothing is created
   end)
 
+  it("names each step that differs from what was shown, and leaves out those of a rotation", function()
+    local plans = require "purser.desk.fleet.plan"
+    local function plan_of(...)
+      local plan = plans.new("retire")
+      for i, key in ipairs { ... } do
+        plan.steps[i] = { what = "delete_key", account = "a", note = "n", apiKey = key }
+      end
+      return plan
+    end
+    local steps, since = plans.steps_now({ plan = function() return plan_of("k1", "k2", "k3") end },
+      plan_of("k2", "k4", "k5"), true)
+    assert.same({ 1, "k2" }, { #steps, steps[1].apiKey })
+    local line = '%s, so not done: a: delete the key "n": %s'
+    assert.same({ line:format("not shown", "k1"), line:format("not shown", "k3"),
+      line:format("changed since it was shown", "k4"), line:format("changed since it was shown", "k5") }, since)
+  end)
+
   it("enables futures for a broker's accounts, and leaves frozen ones alone", function()
     local sim, fleet = fleets.world { group = "broker",
       accounts = { { name = "traders01", note = "n", futures = true } } }

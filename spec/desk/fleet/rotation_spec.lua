@@ -97,6 +97,17 @@ describe("a fleet", function()
     assert.same({ "nil", "task" }, { type(none), err.option })
   end)
 
+  it("retires what a younger key replaced a day ago, unless it is told otherwise", function()
+    local sim, fleet = fleets.world()
+    assert(fleet:apply())
+    sim:advance(DAY)
+    assert.equal(1, #assert(fleet:rotate { account = "traders02" }))
+    sim:advance(DAY - 1)
+    assert.same({}, assert(fleet:retire()))
+    sim:advance(1)
+    assert.equal(1, #assert(fleet:retire()))
+  end)
+
   it("rejects an account that it does not have, for nothing to do would look like done", function()
     local sim, fleet = fleets.world()
     for _, name in ipairs { "rotate", "retire" } do

@@ -80,3 +80,36 @@ describe("the key", function()
     assert.same({}, told(alerts))
   end)
 end)
+
+describe("a key or balance that cannot be read", function()
+  it("is no list of conditions, and an error", function()
+    local conditions = require "purser.desk.monitor.conditions"
+    for operation, read in pairs { ["live.api_key"] = function() return conditions.key(client, { key_days = 1 }) end,
+      ["live.account"] = function() return conditions.balances(client, { USDT = "1" }) end,
+      ["sub_account.balances"] = function() return conditions.balances(client, { ["desk1xxxx/USDT"] = "1" }) end,
+      ["wallet.coins"] = function() return conditions.networks(client, { "USDT/TRX" }) end } do
+      sim:fault { kind = "reject", operation = operation }
+      local list, err = read()
+      assert.same({ nil, operation }, { list, err.operation })
+    end
+  end)
+end)
+
+describe("a call", function()
+  it("is a condition where it is undecided, and without a known end from stuck_ms on", function()
+    local conditions = require "purser.desk.monitor.conditions"
+    local entries, asked = { open = 1000, unknown = 999, undecided = 0 }, {}
+    local journal = { entries = function(_, filter)
+      asked[#asked + 1] = filter.account
+      local intent = { id = filter.state, operation = "wallet.withdraw", attempt = filter.state == "open" and 2 or nil,
+        sent_at = client:now() - entries[filter.state] * 3600 }
+      return { { intent = intent, key = filter.state == "open" and "inv-7" or nil } }
+    end }
+    assert.same({ { name = "call open attempt 2", state = "stuck", is_bad = true,
+      text = "wallet.withdraw inv-7 is stuck since 1.0 hours" }, { name = "call undecided attempt 1",
+      state = "undecided", is_bad = true, text = "wallet.withdraw is undecided since 0.0 hours" } },
+      conditions.calls(client, journal, 3600000))
+    assert.same({ "treasury", "treasury", "treasury" }, asked)
+    assert.same({ nil, "locked" }, { conditions.calls(client, { entries = function() return nil, "locked" end }, 1) })
+  end)
+end)

@@ -143,6 +143,10 @@ describe("the numbers", function()
     assert.is_nil(shown)
     assert.matches("closed", tostring(err))
     assert.is_nil((metrics:write(path, journal)))
+    local half = assert(purser.journal.open { sqlite = folder .. "/half" })
+    half.entries = function() return nil, "no calls" end
+    assert.same({ nil, "no calls" }, { metrics:write(path, half) })
+    half:close()
     assert.equal(text, files.read(path))
   end)
 

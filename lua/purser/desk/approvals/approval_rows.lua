@@ -147,7 +147,6 @@ local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_cal
   .. "AND (sent_at, id) > ($4, $5) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
 local ENDED, NOT_ENDED = format(SENT, ""), format(SENT, "NOT")
 
--- Begins a history: sums, and how many calls they hold.
 local function new_history(now, ended_before)
   return { sums = {}, counted = 0, ended_before = ended_before, time = "", id = "",
     first = time_text(floor(now / HOUR) * HOUR - KEPT_HOURS * HOUR) }
@@ -253,9 +252,9 @@ function M.signatures(tx, digest)
   return list
 end
 
---- Returns an account's plans, newest first: { digest, text }.
+--- Returns an account's plans, newest first: { digest }.
 function M.stored(tx, account)
-  return tx:rows("SELECT digest, text FROM purser_plans WHERE account = $1 ORDER BY added_at DESC, digest", account)
+  return tx:rows("SELECT digest FROM purser_plans WHERE account = $1 ORDER BY added_at DESC, digest", account)
 end
 
 local ROW = "SELECT id, state FROM purser_calls WHERE account = $1 AND queue = $2 "
@@ -272,9 +271,9 @@ end
 function M.prune(tx, before)
   tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
   local today = sub(utc.text(tx:now()), 1, 10)
-  for _, plan in ipairs(tx:rows("SELECT digest, text FROM purser_plans WHERE added_at < $1 AND digest NOT IN ("
+  for _, plan in ipairs(tx:rows("SELECT digest FROM purser_plans WHERE added_at < $1 AND digest NOT IN ("
     .. planned.KEPT_PLANS .. ")", before)) do
-    if (match(plan.text, '"not_after":"([^"]*)"') or today) < today then
+    if (match(M.plan_text(tx, plan.digest), '"not_after":"([^"]*)"') or today) < today then
       tx:rows("DELETE FROM purser_statements WHERE plan = $1", plan.digest)
       tx:rows("DELETE FROM purser_plans WHERE digest = $1", plan.digest)
     end

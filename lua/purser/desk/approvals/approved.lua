@@ -85,7 +85,6 @@ end
 
 local function list_of(set) return concat(names_of(set), " ") end
 
--- Returns the error of a decision against a call.
 local function refusal(self, decision, call)
   local version, details = format("policy %d", self.chain.latest.version), { due_in = decision.due_in }
   if decision.forbidden[1] or not decision.unmet[1] then
@@ -166,7 +165,6 @@ local function check(self, tx, intent, row, facts, reads)
   return call
 end
 
--- Returns an error as the guard's.
 local function of_guard(err)
   err.details = err.details or {}
   err.details.code, err.code = err.code, "guard.approval"
@@ -269,7 +267,7 @@ function Approved:stored(now)
   return self.kept_in.db:transaction(function(tx)
     local list = {}
     for _, stored in ipairs(approval_rows.stored(tx, self.account)) do
-      local plan = plan_text.read(stored.text)
+      local plan = plan_text.read(approval_rows.plan_text(tx, stored.digest))
       if plan and plan.digest == stored.digest then
         local status, err = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
         if not status then tx:reject(err.message) end

@@ -17,27 +17,21 @@ local WITHDRAWALS = { withdrawals = true }
 -- cannot be judged by `narrow`, meets `wide`.
 local follows = {}
 
-local function is_subset(narrow, wide)
-  for name in pairs(narrow) do
-    if not wide[name] then return false end
+local function all_are(names, holds)
+  for name in pairs(names) do
+    if not holds(name) then return false end
   end
   return true
 end
+
+local function is_subset(narrow, wide) return all_are(narrow, function(name) return wide[name] end) end
 
 follows.coin, follows.queue = is_subset, is_subset
 
-function follows.network(narrow, wide)
-  for name in pairs(narrow) do
-    if not rules.among(wide, name) then return false end
-  end
-  return true
-end
+function follows.network(narrow, wide) return all_are(narrow, function(name) return rules.among(wide, name) end) end
 
 function follows.operation(narrow, wide)
-  for name in pairs(narrow) do
-    if not rules.counts({ operation = wide }, name) then return false end
-  end
-  return true
+  return all_are(narrow, function(name) return rules.counts({ operation = wide }, name) end)
 end
 
 function follows.to(narrow, wide, of_narrow, of_wide)
@@ -208,7 +202,6 @@ local function note_unmatched(looser, given, allows, others, matches, alone)
   end
 end
 
--- Returns what a new policy may let through beyond an old one.
 local function looser_of(new, old)
   local looser = {}
   note_unmatched(looser, new, true, old, function(rule, before)

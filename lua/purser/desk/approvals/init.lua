@@ -23,20 +23,17 @@ local try = require "purser.desk.approvals.try"
 ---@class purser.modules.approvals
 local M = {}
 
--- Returns the client of some options; or nil and an error.
 local function client_of(options, known, name)
   local message, option, hint = option_schema.check(options, known, "option of approvals." .. name)
   local err = errors.option(message, option, hint) or errors.no_client(options.client, "approvals." .. name)
   return not err and options.client or nil, err
 end
 
--- Returns the plans of a payer's client; or nil and an error.
 local function plans_of(options, known, name)
   local client, err = client_of(options, known, name)
   local plans = client and client:plans()
-  if plans or err then return plans, err end
-  return nil, errors.option("the client of approvals." .. name .. " has no policy", "client",
-    'give it the options journal, account and policy = "FOLDER"')
+  return plans, not plans and (err or errors.option("the client of approvals." .. name .. " has no policy", "client",
+    'give it the options journal, account and policy = "FOLDER"')) or nil
 end
 
 ---@class purser.PlanOptions

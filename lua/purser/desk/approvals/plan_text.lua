@@ -159,7 +159,6 @@ function M.digest(all) return (gsub(assert(core.sha256(all)), ".", function(c) r
 ---@field digest string            its SHA-256
 ---@field ends integer             epoch ms: from then on the plan is expired
 
--- Returns the objects of the lines.
 local function objects_of(text)
   if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   if #text > M.MAX_BYTES then wrong("it is larger than %d MiB", M.MAX_BYTES / 1024 / 1024) end

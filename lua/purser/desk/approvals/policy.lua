@@ -27,7 +27,6 @@ local DIGEST = "^" .. string.rep("%x", 64) .. "$"
 
 local function is_list(value) return type(value) == "table" and getmetatable(value) == LIST end
 
--- Reads a value, if there is one.
 local function optional(read, default)
   return function(value, ...)
     if value == nil then return default end
@@ -131,7 +130,6 @@ local function object_of(members)
   end
 end
 
--- Reads the name of a member of the policy's `part`.
 local function known_in(part)
   return function(value, name, policy)
     if type(value) == "string" and policy[part][value] then return value end

@@ -37,7 +37,6 @@ end
 ---@field policy string|nil                the policy's folder, for amounts just below a limit
 ---@field html boolean|nil
 
--- Returns a payment in one form for all operations.
 local function fact_of(row)
   local params = row.params
   return { key = clean(row.key or ""), payee = clean(row.payee or "", MAX_PAYEE), at = row.at,
@@ -55,7 +54,6 @@ local SAID = { coin = true, asset = true, amount = true, netWork = true, network
 -- Groups a text by four, as people compare addresses.
 local function grouped(text) return (plain_text.folded(text):gsub(" ", "_"):gsub("....", "%0 "):gsub(" $", "")) end
 
--- Marks the differences to another text.
 local function carets(text, other)
   local marks = {}
   for i = 1, #text do
@@ -76,7 +74,6 @@ local function add_to(map, name, value)
   table.insert(map[name], value)
 end
 
--- Returns the first other value of a list.
 local function other_of(list, own)
   for _, each in ipairs(list) do
     if each ~= own then return each end
@@ -155,7 +152,6 @@ local function limits_of(policy)
   return limits
 end
 
--- Adds a row's amount to a total.
 local function add_up(totals, name, fact)
   local sum = totals[name] or { name = name, count = 0, amount = decimal "0", largest = decimal "0", fact = fact }
   if sum.count == 0 then totals[name], totals[#totals + 1] = sum, sum end
@@ -163,15 +159,30 @@ local function add_up(totals, name, fact)
   if fact.amount:compare(sum.largest) > 0 then sum.largest = fact.amount end
 end
 
-local function survey(plan, known, policy, now)
+-- Calls visit(payment) for each known at the plan's host, of the reader's records and of a journal: a simulator's
+-- payments make no address of the live service known.
+local function each_known(head, options, visit)
+  local host, journal = loopback.host_of(head.base_url), options.journal
+  for _, payment in ipairs(options.known or {}) do
+    if payment.base_url and loopback.host_of(payment.base_url) == host then visit(payment) end
+  end
+  for entry in journal and journal:each_entry { account = head.account, state = "done" } or function() end do
+    local intent = entry.intent
+    if intent.host == host then
+      visit { at = intent.sent_at, params = intent.params, operation = intent.operation, is_paid = true }
+    end
+  end
+end
+
+local function survey(plan, options, policy)
   local at = { facts = {}, by_address = {}, by_payee = {}, ends = {}, keys = {}, equal = {}, sums = {}, places = {},
-    new = 0, now = now, limits = limits_of(policy) }
+    new = 0, now = options.now, limits = limits_of(policy) }
   local seen = {}
   local function remember(address)
     if not seen[address] then add_to(at.ends, ends_of(address), address) end
     seen[address] = true
   end
-  for _, row in ipairs(known) do
+  each_known(plan.head, options, function(row)
     local payment = fact_of(row)
     local place = at.by_address[payment.address] or { ways = {}, newest = {} }
     local sum = sum_text(payment.coin, payment.amount)
@@ -181,7 +192,7 @@ local function survey(plan, known, policy, now)
     remember(payment.address)
     at.by_payee[payment.payee] = at.by_payee[payment.payee] or {}
     at.by_payee[payment.payee][payment.address] = true
-  end
+  end)
   for i, row in ipairs(plan.rows) do
     local fact = fact_of(row)
     at.facts[i] = fact
@@ -285,23 +296,6 @@ local function page_of(at, plan, options)
   return (options.html and HTML or "") .. table.concat(pages)
 end
 
--- Returns the payments known at the plan's host, of the reader's records and of a journal: a simulator's payments make
--- no address of the live service known.
-local function known_of(head, records, journal)
-  local known, host = {}, loopback.host_of(head.base_url)
-  for _, payment in ipairs(records) do
-    if payment.base_url and loopback.host_of(payment.base_url) == host then known[#known + 1] = payment end
-  end
-  for entry in journal and journal:each_entry { account = head.account, state = "done" } or function() end do
-    local intent = entry.intent
-    if intent.host == host then
-      known[#known + 1] = { at = intent.sent_at, params = intent.params, operation = intent.operation,
-        is_paid = true }
-    end
-  end
-  return known
-end
-
 local review_rules = { known = "table", journal = "table", now = "any", policy = "string", html = "boolean" }
 
 --- Returns the review of a plan; see purser.approvals.
@@ -316,8 +310,7 @@ function M.show(text, options)
     chain, message = policy_chain.open(options.policy, plan.head.account)
     if not chain then return signers.refuse("policy", message) end
   end
-  local known = known_of(plan.head, options.known or {}, options.journal)
-  local at = survey(plan, known, chain and chain.latest, options.now)
+  local at = survey(plan, options, chain and chain.latest)
   at.has_records = (options.known or {})[1] ~= nil or options.journal ~= nil
   return page_of(at, plan, options)
 end

@@ -48,7 +48,6 @@ function M.refuse(code, message)
   return nil, err
 end
 
--- Returns the last day on which a plan of this time may end.
 local function last_day(chain, now) return sub(utc.text(now + chain.latest.plan_days * DAY), 1, 10) end
 
 --- Writes the plan of a payer { account, journal_id, base_url, chain }, until the policy's last day or an earlier

@@ -13,7 +13,6 @@ local utc = require "purser.client.util.utc"
 local M = {}
 
 local HOUR = 3600000
-local SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
 ---@class purser.TryOptions
 ---@field journal purser.Journal
@@ -98,12 +97,11 @@ local function judge(trial, given, call, days)
   end
 end
 
--- Judges the calls of the journal, oldest first.
 local function run(trial, given, options, days)
   local world = { sums = {}, first = {}, over = {} }
   for entry in options.journal:each_entry { account = options.account } do
     local is_kept = next(entry.intent.params) ~= nil
-    local call = not SPENT_NOTHING[entry.state] and rules.call(entry.intent.operation, entry.intent.params)
+    local call = entry.is_counted and rules.call(entry.intent.operation, entry.intent.params)
     if call and not is_kept and entry.intent.sent_at >= (options.since or 0) then -- pruned
       trial.not_judged = trial.not_judged + 1
     elseif call and is_kept then

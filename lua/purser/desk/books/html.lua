@@ -33,7 +33,6 @@ local function table_of(title, head, lines)
   return ("<h2>%s</h2>\n<table>%s%s</table>\n"):format(title, line_of(head, "th"), table.concat(lines))
 end
 
--- Writes a line an asset.
 local function summary_of(statement)
   local sums, assets, head, lines = {}, {}, { "asset" }, {}
   for _, leg in ipairs(statement.all) do
@@ -55,7 +54,6 @@ local function summary_of(statement)
   return table_of("Each asset", head, lines)
 end
 
--- Says in words whether all adds up.
 local function verdict_of(statement)
   local wrong = {}
   for _, part in ipairs { { "unexplained", "differences that no record explains" }, { "open", "records that are open" },
@@ -67,12 +65,6 @@ local function verdict_of(statement)
   local ahead = statement.ahead and (" Nothing later than %s was read."):format(model.date(statement.ahead)) or ""
   if #wrong == 0 then return "It adds up: every account is what the balances show, to the last digit." .. ahead end
   return "It needs a person: " .. table.concat(wrong, "; ") .. "." .. ahead
-end
-
-local function persons_of(remarks)
-  local items = {}
-  for i = 2, #remarks do items[#items + 1] = "<li>" .. text(remarks[i]) .. "</li>\n" end
-  return #items == 0 and "" or "<h2>What needs a person</h2>\n<ul>" .. table.concat(items) .. "</ul>\n"
 end
 
 local WIDTH, HEIGHT = 720, 60
@@ -147,8 +139,10 @@ figure { margin: 1rem 0 } svg { width: 100%%; height: auto } .verdict { font-wei
 --- Writes the page. The first remark names the statement.
 function M.write(statement, remarks, put)
   local title = text(remarks[1]:gsub("^s", "S"))
-  put(HEAD:format(title, title, text(verdict_of(statement))) .. summary_of(statement) .. persons_of(remarks)
-    .. balances_of(statement))
+  put(HEAD:format(title, title, text(verdict_of(statement))) .. summary_of(statement))
+  if remarks[2] then put "<h2>What needs a person</h2>\n<ul>" end
+  for i = 2, #remarks do put("<li>" .. text(remarks[i]) .. "</li>\n") end
+  put((remarks[2] and "</ul>\n" or "") .. balances_of(statement))
   write_entries(statement, put)
   put "</body></html>\n"
 end

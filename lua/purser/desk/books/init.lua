@@ -171,7 +171,6 @@ end
 ---@return fun(): table|nil
 function Books:each(entity) return self.store:each(self.account, entity or "") end
 
--- Returns the one record whose id begins so.
 local function record_of(self, id, entity)
   local rows = type(id) == "string" and id:find "^%x+$" and #id >= 6 and self.store:rows(
     "SELECT rid, entity, class, asset FROM purser_books_record WHERE account = $1 AND rid >= $2 AND rid < $3 LIMIT 2",
@@ -219,14 +218,32 @@ end
 ---@return true|nil done, purser.Error|nil err
 function Books:outside(withdrawal) return say(self, "outside", record_of(self, withdrawal, "withdrawal").rid, "") end
 
---- Closes all days before a day: their statements keep their bytes, and later news are corrections on that day.
+-- Returns what was not read, though a key is at hand, of the open days before a time. Days before the first reading
+-- belong to no books.
+local function unread_before(self, closed, time)
+  local first = self.store:rows("SELECT min(read_from) AS at FROM purser_books_source WHERE account = $1 AND "
+    .. "read_from <> ''", self.account)[1].at
+  local gaps, ahead = model.gaps(self, self.store:rev(), closed or first or record.time_text(0), time)
+  for i = #gaps, 1, -1 do
+    if gaps[i].list == sources.KEY then table.remove(gaps, i) end
+  end
+  return model.unread_lines(gaps, ahead)
+end
+
+--- Closes all days before a day: their statements keep their bytes, and later news are corrections on that day. Days
+--- that were not read whole stay open, unless a person says `unread`.
 ---@param ends string|integer  the first open day
+---@param params? { unread: boolean|nil }
 ---@return true|nil done, purser.Error|nil err
-function Books:close_before(ends)
+function Books:close_before(ends, params)
   local time = time_of("ends", ends)
   if tonumber(time) > self.clock() then fail("ends", "what lies before that day is not over") end
   local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
   if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
+  local unread = params and params.unread and {} or unread_before(self, last.ends, time)
+  if unread[1] then
+    error(errors.argument("ends", table.concat(unread, "; "), "sync first, or close the days unread"), 0)
+  end
   self.store:write(function(tx, rev)
     tx:rows("INSERT INTO purser_books_period (account, ends, rev) VALUES ($1, $2, $3)", self.account, time, rev())
   end)
@@ -271,12 +288,9 @@ for name, method in pairs(Books) do
 end
 
 --- Tells whether the owner of a secret sent a webhook's event, at most five minutes ago.
----@param secret string|userdata
----@param head string  Purser-Signature of the request's head
----@param body string
----@param now integer|nil  epoch s; default: this machine's clock
----@return boolean is_genuine
-function M.verify(secret, head, body, now) return sinks.verify(secret, head, body, now) end
+--- `head` is Purser-Signature of the request's head; `now` in epoch s.
+---@type fun(secret: string|userdata, head: string, body: string, now: integer|nil): boolean
+M.verify = sinks.verify
 
 --- Closes the database.
 function Books:close() self.store:close() end

@@ -82,7 +82,6 @@ local function words_of(books, rev)
   return said
 end
 
--- Returns the places of own deposits, of shown addresses, and of named addresses.
 local function own_places(books, deposits, rev)
   local own = {}
   local shown = books.store:rows("SELECT address, memo, to_owner FROM purser_books_address WHERE account = $1 AND "

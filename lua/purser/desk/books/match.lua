@@ -97,7 +97,6 @@ function M.before(a, b)
   return ((a.row or a).rev or "") < ((b.row or b).rev or "")
 end
 
--- Tells whether rows are equal and have this number of candidates.
 local function are_alike(rows, counts, count)
   for _, row in ipairs(rows) do
     if row.amount ~= rows[1].amount or row.fee ~= rows[1].fee or counts[row.rid] ~= count then return false end

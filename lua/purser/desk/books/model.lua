@@ -25,7 +25,6 @@ function M.date(time)
   return dates[day]
 end
 
--- Adds a leg to balances. Returns its key and the new balance.
 local function add(balances, leg, prefix)
   local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
   balances[key] = (balances[key] or ZERO) + leg[3]
@@ -103,7 +102,6 @@ local function opening_of(balances, chart, from)
   return { time = from, rid = "", text = "brought forward", legs = legs }
 end
 
--- Returns the accounts without any balance reading, of those in use.
 local function unread(now, closing)
   local list, read = {}, {}
   for owner in pairs(now.readings) do
@@ -116,8 +114,19 @@ local function unread(now, closing)
   return list
 end
 
--- Returns the gaps of a span; and from when on nobody read the span, if from an earlier day.
-local function gaps_of(books, rev, from, to)
+--- Returns what was not read, as lines of a statement.
+function M.unread_lines(gaps, ahead)
+  local lines = {}
+  for i, gap in ipairs(gaps) do
+    lines[i] = ("not read: %s, %s, from %s to %s: %s"):format(gap.owner, gap.list, M.date(gap.starts),
+      gap.ends == "" and "now" or M.date(gap.ends), gap.why)
+  end
+  lines[#lines + 1] = ahead and "not read yet: what is later than " .. M.date(ahead)
+  return lines
+end
+
+--- Returns the gaps of a span; and from when on nobody read the span, if from an earlier day.
+function M.gaps(books, rev, from, to)
   local gaps, ahead = {}, nil
   for _, gap in ipairs(books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE "
     .. "account = $1 AND rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' "
@@ -134,7 +143,6 @@ local function gaps_of(books, rev, from, to)
   return gaps, ahead
 end
 
--- Returns the open records from before the end of the span.
 local function open_of(now, to)
   local open, shown = {}, {}
   for _, record in ipairs(now.records) do -- a rebate, for one, has another's id there
@@ -167,7 +175,7 @@ end
 --- Returns the statement of a span of time texts: `from` counts, `to` does not.
 function M.statement(books, from, to, rev)
   local entries, balances, now, effective = composed(books, rev, from, to)
-  local gaps, ahead = gaps_of(books, effective, from, to)
+  local gaps, ahead = M.gaps(books, effective, from, to)
   local opening, lines, lowest, assumed = opening_of(balances, now.chart, from), {}, {}, 0
   balances = {}
   add_all(balances, opening.legs)

@@ -22,18 +22,13 @@ function M.asset_of(self, coin)
   return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
 end
 
--- Returns the sub-accounts of the newest list that was read.
-local function known_subs(self)
-  return self.store:rows("SELECT sid, client_id FROM purser_books_sub_account WHERE account = $1 AND "
-    .. "missing_since = '' ORDER BY sid", self.account)
-end
-
 --- Returns the owners. An unread list is a problem of the run.
 function M.list(self)
   local owners, by_name = { self.main }, {}
   local list = sources.sub_accounts(self)
   if sync.read_list(self, self.main, list, { changes = 0 }) then self.group = list.operation:match "^[^.]+" end
-  for _, sub in ipairs(known_subs(self)) do
+  for _, sub in ipairs(self.store:rows("SELECT sid, client_id FROM purser_books_sub_account WHERE account = $1 AND "
+    .. "missing_since = '' ORDER BY sid", self.account)) do -- of the newest list that was read
     by_name[sub.sid] = { name = sources.owner_name(sub.sid), sub = sub.sid }
     self.identities[sub.sid] = self.identities[sub.sid] or by_name[sub.sid].name
     if sub.client_id ~= "" then self.identities[sub.client_id] = by_name[sub.sid].name end
@@ -48,7 +43,6 @@ function M.list(self)
   return owners
 end
 
--- Returns the journal's payments without a known end.
 local function open_payments(journal)
   local open = {}
   for _, state in ipairs { "open", "unknown", "undecided" } do

@@ -103,19 +103,14 @@ local words = {
 --- Returns the class by which money stands. Money out of sight stays where it stood.
 function M.class_of(row) return row.said or (row.class == "lost_sight" and record.class(row) or row.class) end
 
--- Returns the leg of a position with the account and asset of another leg.
 local function leg_like(legs, other)
   for _, leg in ipairs(legs) do
     if leg[1] == other[1] and leg[2] == other[2] then return leg end
   end
 end
 
-local function by_account(a, b)
-  if a[1] ~= b[1] then return a[1] < b[1] end
-  return a[2] < b[2]
-end
+local function by_account(a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end
 
--- Returns the legs from one position to the next, by account.
 local function difference(old, new)
   local legs = {}
   for _, leg in ipairs(new) do
@@ -133,20 +128,15 @@ local function difference(old, new)
   return legs
 end
 
-local function position_of(row, facts, chart)
-  local class = M.class_of(row)
-  return class == "unreadable" and {} or positions[row.entity](row, class, facts, chart)
-end
-
 --- Returns the entries of a record's versions, oldest first: { time, rid, text, is_pending, row, legs, fact }.
 function M.entries(versions, facts, chart)
   local entries, position, time = {}, {}, ""
   for _, row in ipairs(versions) do
-    local new = position_of(row, facts, chart)
+    local class = M.class_of(row)
+    local new = class == "unreadable" and {} or positions[row.entity](row, class, facts, chart)
     local legs = difference(position, new)
     time = row.booked > time and row.booked or time
     if #legs > 0 then
-      local class = M.class_of(row)
       entries[#entries + 1] = { time = time, rid = row.rid, row = row, legs = legs, fact = facts,
         text = words[row.entity][class] or row.entity, is_pending = class == "pending" }
     end

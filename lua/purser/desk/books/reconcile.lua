@@ -90,7 +90,6 @@ local function line_of(time, text, owner, asset, amount, chart, account)
     legs = { { account, asset, tostring(-amount) }, { spot, asset, tostring(amount) } } }
 end
 
--- Adds an owner's lines: the opening, and each day's difference at the last quiet reading.
 local function owner_lines(owner, readings, sums, first, chart, lines, checks)
   local running, days = {}, {}
   for number, reading in ipairs(readings) do

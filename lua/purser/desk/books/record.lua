@@ -79,7 +79,6 @@ local function time_of(value)
   return ms and M.time_text(ms) or ""
 end
 
--- Returns the number of a state as text.
 local function state_of(kind, status)
   local number = status ~= nil and states.number(kind, status)
   return number and ("%d"):format(number) or text_of(status)
@@ -99,7 +98,6 @@ local function address_of(record)
   return address, memo
 end
 
--- Missing columns are empty.
 local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }
@@ -132,10 +130,6 @@ local function place_of(row) return row.address:gsub("^%a+:", ""):lower() .. "\3
 function M.likeness(row)
   local tx, place = M.tx_of(row), row.asset .. "\30" .. place_of(row) .. "\30"
   return tx and place .. tx, place .. row.time .. "\30" .. row.amount
-end
-
-local function names_of_identity(row)
-  return row.sid ~= "" and (ids[row.entity] or ID) or contents[row.entity] or ID
 end
 
 -- Each shape makes a row of a record, or of a part of a conversion. context: owner, asset (names a coin), is_own (names
@@ -278,7 +272,8 @@ function M.add(list, entity, record, context)
     row.raw = raw
     setmetatable(row, BLANK)
     if row.from_owner ~= "" then row.owner = row.from_owner end
-    row.class, row.identity = M.class(row), join(row, names_of_identity(row))
+    row.class = M.class(row)
+    row.identity = join(row, row.sid == "" and contents[entity] or row.sid ~= "" and ids[entity] or ID)
       .. (entity == "deposit" and "\30" .. place_of(row) .. "\30" .. (M.tx_of(row) or "") or "")
     list[#list + 1] = row
   end

@@ -9,12 +9,11 @@ local M = {}
 local HOUR, DAY = 3600000, 86400000
 local WEEK = math.floor(6.9 * DAY) -- in one request, whatever the service takes for seven days
 
-M.HOUR, M.DAY, M.WEEK = HOUR, DAY, WEEK
+M.HOUR, M.DAY, M.WEEK, M.KEY = HOUR, DAY, WEEK, "key"
 
 --- Returns the name of an owner in the books: "" is the parent.
 function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
 
--- Returns the lists of an owner's own key.
 local function own_lists(owner, coins)
   local lists = {
     { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = WEEK,
@@ -41,13 +40,6 @@ local function own_lists(owner, coins)
   end
   for _, list in ipairs(lists) do list.client = owner.client end
   return lists
-end
-
--- Returns a list without records that fails without a sub-account's own key.
-local function key_list(owner)
-  return { list = "key", is_state = true, every = owner.client and DAY, records = function()
-    return owner.client and {} or error(errors.config "its own key is not at hand", 0)
-  end }
 end
 
 -- Adds the lists of transfers between two accounts; "" is the parent.
@@ -79,7 +71,11 @@ function M.of(books, owner)
     lists[#lists + 1] = { list = "rebate", entity = "rebate", operation = "broker.rebates", back = 2 * DAY,
       shows_days = true }
   end
-  if owner.sub then lists[#lists + 1] = key_list(owner) end
+  if owner.sub then -- a list without records, whose gap says that the key is missing
+    lists[#lists + 1] = { list = M.KEY, is_state = true, every = owner.client and DAY, records = function()
+      return owner.client and {} or error(errors.config "its own key is not at hand", 0)
+    end }
+  end
   if owner.sub and books.group then
     lists[#lists + 1] = { list = "api_keys", entity = "api_key", operation = books.group .. ".list_api_keys",
       params = { subAccount = owner.sub }, is_state = true, every = DAY, is_one_answer = true, to = owner.name }

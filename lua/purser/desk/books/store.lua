@@ -60,7 +60,6 @@ function Store:rows(sql, ...)
   return rows, changed
 end
 
--- Keeps events for these receivers from now on.
 function Store:add_receivers(names)
   self.outbox:add(self, names)
   self.has_receivers = self.outbox:waiting(self)[1] ~= nil
@@ -93,7 +92,6 @@ local function values_of(row, first, last)
   return unpack(values, 1, #columns - first + (last and 2 or 1))
 end
 
--- Adds a new row.
 local function insert(self, tx, row, batch, rev)
   row.n, row.seen, row.rev, row.first_rev = "1", batch.asked_at, rev(), rev()
   row.booked = row.class ~= "pending" and row.updated or row.time
@@ -201,8 +199,6 @@ local function update(self, tx, old, row, batch, rev)
   replace(self, tx, old.rid, row, batch, rev)
 end
 
-local function by_signature(a, b) return record.signature(a) < record.signature(b) end
-
 -- Compares the shown rows of one identity with the known rows: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
   local row = group[1]
@@ -217,7 +213,7 @@ local function compare(self, tx, group, find, batch, rev)
     olds[#olds + 1] = old
   until not old or row.sid ~= "" -- no other has its id
   local twin = #olds
-  if #group > 1 then table.sort(group, by_signature) end
+  if #group > 1 then table.sort(group, function(a, b) return record.signature(a) < record.signature(b) end) end
   for _, one in ipairs(group) do
     local same
     for i = 1, #olds do

@@ -39,11 +39,7 @@ function M.remarks(statement)
   local function add(form, ...) lines[#lines + 1] = form:format(...) end
   add("statement of %s from %s to %s (not included), revision %d", statement.account, date(statement.from),
     date(statement.to), tonumber(statement.rev))
-  for _, gap in ipairs(statement.gaps) do
-    add("not read: %s, %s, from %s to %s: %s", gap.owner, gap.list, date(gap.starts),
-      gap.ends == "" and "now" or date(gap.ends), gap.why)
-  end
-  if statement.ahead then add("not read yet: what is later than %s", date(statement.ahead)) end
+  for _, line in ipairs(model.unread_lines(statement.gaps, statement.ahead)) do lines[#lines + 1] = line end
   for _, account in ipairs(statement.unread) do add("not reconciled: no balance shows %s", account) end
   for _, line in ipairs(statement.unexplained) do
     add("not explained: %s of %s by %s", tostring(line.amount), line.asset, date(line.time))
@@ -58,7 +54,6 @@ function M.remarks(statement)
   return lines
 end
 
--- Returns a statement's accounts, assets, and the most decimal places by asset.
 local function declared_by(statement)
   local accounts, places = {}, {}
   local function take(legs)
@@ -82,7 +77,6 @@ end
 
 local function quoted(asset) return '"' .. (plain(asset) == asset and asset or commodity(asset)) .. '"' end
 
--- Writes a journal's head, declarations and entries.
 local function write_journal(statement, put, declarations, head, tag, name)
   for _, line in ipairs(M.remarks(statement)) do put("; " .. line:gsub("%c", " ") .. "\n") end
   put(table.concat(declarations, "\n") .. "\n")
@@ -152,28 +146,28 @@ function M.csv(statement, put)
   end
 end
 
--- Writes an object as a line; the legs are the last member.
-local function line_with(members, name, legs)
+local function line_of(members) return json.encode(json.object(members)) .. "\n" end
+
+local function list_of(legs)
   local list = {}
   for i, leg in ipairs(legs) do
-    list[i] = ('{"account":%s,"asset":%s,"amount":"%s"}'):format(json.encode(leg[1]), json.encode(leg[2]), leg[3])
+    list[i] = json.object { { "account", leg[1] }, { "asset", leg[2] }, { "amount", leg[3] } }
   end
-  local line = json.encode(json.object(members)):sub(1, -2)
-  return ('%s%s"%s":[%s]}\n'):format(line, #members > 0 and "," or "", name, table.concat(list, ","))
+  return json.list(list)
 end
 
 --- Writes an object a line: the statement, each entry, and the closing balances.
 function M.jsonl(statement, put)
-  put(json.encode(json.object { { "account", statement.account }, { "from", model.date(statement.from) },
+  put(line_of { { "account", statement.account }, { "from", model.date(statement.from) },
     { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } })
-    .. "\n")
   for _, entry in ipairs(statement.entries) do
     local members = { { "date", model.date(entry.time) }, { "time", entry.time }, { "rid", entry.rid },
       { "text", entry.text }, { "pending", entry.is_pending or false } }
     for _, tag in ipairs(tags_of(entry)) do members[#members + 1] = { tag[1], tag[2] } end
-    put(line_with(members, "postings", entry.legs))
+    members[#members + 1] = { "postings", list_of(entry.legs) }
+    put(line_of(members))
   end
-  put(line_with({}, "closing", statement.closing))
+  put(line_of { { "closing", list_of(statement.closing) } })
 end
 
 local EVENT = { "Type", "Location", "Currency", "Amount", "Fee", "Fee Currency", "Description", "Timestamp" }

@@ -6,22 +6,12 @@ local errors = require "purser.client.call.errors"
 
 local M = {}
 
--- Returns the declared note of a service's note, and the mark.
-local function parse_note(note)
-  local bare, mark = (note or ""):match("^(.-) #(%w%w%w%w%w%w%w%w)$")
-  return bare or note or "", mark
-end
-
 local function set_text(list)
   local items = {}
   if type(list) == "table" then list = table.concat(list, ",") end
   for item in (list or ""):lower():gmatch "[^,%s]+" do items[#items + 1] = item end
   table.sort(items)
   return table.concat(items, ",")
-end
-
-local function matches(key, declared)
-  return set_text(key.permissions) == set_text(declared.permissions) and set_text(key.ip) == set_text(declared.ip)
 end
 
 local function add(plan, what, account, fields)
@@ -45,8 +35,8 @@ function M.sort_out(account, keys, holds)
   local sorted = { live = {}, orphans = {}, others = {} }
   for _, declared in ipairs(account.keys or {}) do sorted.live[declared.note] = {} end
   for _, key in ipairs(keys) do
-    local bare, mark = parse_note(key.note)
-    local live = sorted.live[bare]
+    local bare, mark = (key.note or ""):match "^(.-) #(%w%w%w%w%w%w%w%w)$"
+    local live = sorted.live[bare or key.note or ""]
     if not live then
       sorted.others[#sorted.others + 1] = key
     else
@@ -76,7 +66,8 @@ local function diff_keys(plan, account, keys, holds)
   end
   for _, declared in ipairs(account.keys or {}) do
     local live = sorted.live[declared.note]
-    local is_other = live[1] and not matches(live[1], declared)
+    local is_other = live[1] and (set_text(live[1].permissions) ~= set_text(declared.permissions)
+      or set_text(live[1].ip) ~= set_text(declared.ip))
     if is_other or not live[1] then
       add(plan, "create_key", account, { key = declared, note = declared.note,
         why = is_other and "permissions or addresses changed" or nil })

@@ -80,13 +80,6 @@ function M.read(self)
   return plan
 end
 
--- Sleeps until lists show whatever existed when a plan was read.
-local function wait_until_visible(self, plan)
-  local delay = self.client:settings().visibility_delay_ms
-  local left = plan.read_at + delay - self.client:now()
-  if left > 0 then self.client:sleep(math.min(left, delay)) end
-end
-
 local function creates(plan)
   for _, step in ipairs(plan.steps) do
     if step.what:find "^create_" then return true end
@@ -109,7 +102,10 @@ end
 --- Reads again before anything is created, or where a person saw the plan. Returns the steps to do, and texts of those
 --- that differ from what was shown: a rotation leaves them out, a declaration has an error then.
 function M.steps_now(self, plan, is_shown)
-  if creates(plan) then wait_until_visible(self, plan) elseif not is_shown then return plan.steps, {} end
+  local delay = creates(plan) and self.client:settings().visibility_delay_ms
+  if not delay and not is_shown then return plan.steps, {} end
+  -- lists show by then whatever existed when the plan was read
+  if delay then self.client:sleep(math.max(0, math.min(plan.read_at + delay - self.client:now(), delay))) end
   local now, err = self:plan(plan.task, plan.given)
   if not now then return nil, err end
   if not is_shown then return now.steps, {} end

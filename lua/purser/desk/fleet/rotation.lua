@@ -62,11 +62,6 @@ local function is_due(self, key, given)
   return (key.ip or "") == "" and age >= self.client.profile.key_days * DAY_MS - given.ends_within_ms
 end
 
--- Returns what a person saw of a key.
-local function seen_of(key)
-  return table.concat({ key.permissions or "", key.ip or "", tostring(key.createTime) }, "|")
-end
-
 local tasks = {}
 
 -- Each key that is due gets a second one, unless it has one.
@@ -91,7 +86,8 @@ function M.plan(self, task, given)
   local err, plan = check_choice(self, given, rules[task]), plans.new(task, given)
   if err then return nil, err end
   local function add(account, step, key)
-    step.account, step.why, step.seen = account.name, "rotation", seen_of(key)
+    step.account, step.why = account.name, "rotation"
+    step.seen = table.concat({ key.permissions or "", key.ip or "", tostring(key.createTime) }, "|")
     plan.steps[#plan.steps + 1] = step
   end
   err = each_declared(self, given, function(...) return tasks[task](self, given, add, ...) end)

@@ -39,19 +39,14 @@ local MAX_BYTES = 64 * 1024 * 1024 -- some 300,000 keys
 local VaultFile = { __name = "purser.fleet.vault" }
 VaultFile.__index = VaultFile
 
-local function cells_of(line)
-  local cells = {}
-  for cell in (line .. "\t"):gmatch "([^\t]*)\t" do cells[#cells + 1] = cell ~= "" and cell or false end
-  return cells
-end
-
 -- Returns the keys of a file without secrets, in order and by API key; nil, a message, and whether there is no file.
 local function read(path)
   local text, message, is_missing = core.read_vault(path, MAX_BYTES)
   if not text then return nil, message, is_missing end
   local list, held = {}, {}
   for line in text:gmatch "[^\n]+" do
-    local cells = cells_of(line)
+    local cells = {}
+    for cell in (line .. "\t"):gmatch "([^\t]*)\t" do cells[#cells + 1] = cell ~= "" and cell or false end
     local key = { api_key = cells[1], account = cells[2] or nil, note = cells[3] or nil, base_url = cells[4] or nil }
     if not held[key.api_key] then list[#list + 1], held[key.api_key] = key, key end
   end

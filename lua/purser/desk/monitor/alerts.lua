@@ -75,20 +75,13 @@ local function read_state(path, account)
   return kept
 end
 
--- Returns some members of a table as a JSON object, in the order of `names`.
-local function object_of(table_, names)
-  local members = {}
-  for i, name in ipairs(names) do members[i] = { name, table_[name] } end
-  return json.object(members)
-end
-
--- Writes the state file.
 local function keep(self)
   if not self.path then return true end
-  local kept = self.kept
-  return files.replace(self.path, json.encode { account = kept.account,
-    told = object_of(kept.told, names_of(kept.told)),
-    failures = object_of(kept.failures, names_of(kept.failures)) } .. "\n")
+  local kept = { account = self.kept.account }
+  for _, name in ipairs { "told", "failures" } do
+    kept[name] = next(self.kept[name]) and self.kept[name] or json.object {}
+  end
+  return files.replace(self.path, json.encode(kept) .. "\n")
 end
 
 -- Returns the event of a condition, nil where its state was told, or where its first state is not bad.
@@ -114,7 +107,9 @@ local function tell(self, condition, source)
     return nil
   end
   if self.sink then
-    local ok, message = self.sink:deliver(json.encode(object_of(event, ORDER)))
+    local members = {}
+    for i, name in ipairs(ORDER) do members[i] = { name, event[name] } end
+    local ok, message = self.sink:deliver(json.encode(json.object(members)))
     if not ok then return nil, ("%s was not told: %s"):format(condition.name, message) end
   end
   told[condition.name] = { state = condition.state, count = count, source = source }

@@ -136,7 +136,7 @@ function M.check(client, options)
       return errors.option("the option `below` is not { [ASSET] = amount } with amounts as texts", "below",
         'write { USDT = "500" }, or { ["desk1/USDT"] = "500" } for a sub-account')
     end
-    needs_live = needs_live or not name:find("/", 1, true)
+    needs_live = needs_live or not name:find "/"
   end
   if needs_live and not (client.profile.live_operations and client.live) then
     return errors.config("the client's profile cannot read its own balances and its key; only `profile = \"mexc\"` can")

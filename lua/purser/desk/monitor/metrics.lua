@@ -51,7 +51,6 @@ function Metrics:hooks(others)
   return { before = others.before, after = after, wait = wait }
 end
 
--- Adds a family of samples { { labels, value } } with its head.
 local function add(out, name, kind, help, samples)
   if #samples == 0 then return end
   out[#out + 1] = ("# HELP %s %s\n# TYPE %s %s\n"):format(name, help, name, kind)

@@ -86,6 +86,7 @@ local function entry_of(row)
     intent = facts.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
+    is_counted = intents.counts(row),
   }
 end
 
@@ -110,6 +111,7 @@ local EARLIER = [[SELECT number, sent_at, NULLIF(signer, '') AS signer, state, N
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
 ---@field message string|nil
+---@field is_counted boolean  in sums: nothing proves that it was not made, though a person may say so
 ---@field earlier purser.JournalAttempt[]|nil  where the filter names an id or a key
 
 local filter_rules = {
