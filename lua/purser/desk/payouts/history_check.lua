@@ -334,16 +334,21 @@ local function is_spared(self, payment, answer)
   return number ~= nil and number >= #answer.candidates
 end
 
+--- Returns the change of a payment that is not sent, because each reading of its history is rejected.
+function M.unreadable(payment, why)
+  return { stage = "waiting", blocked = true, message = ("whether it was made before cannot be looked for in %s: %s; "
+    .. READABLE):format(reconcile_of(payment).lookup, why) }
+end
+
 -- Returns the payment's change by an answer; nil where the payment may be sent.
 local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
     return { record = answer.record }
-  elseif payment.disowned or not answer and not rejection or answer and answer.outcome == "not_done" then
-    return nil
   elseif not answer then
-    return { stage = "waiting", blocked = true, message = ("whether it was made before cannot be looked for in %s: %s; "
-      .. READABLE):format(reconcile.lookup, rejection) }
+    return rejection and M.unreadable(payment, rejection) or nil
+  elseif payment.disowned or answer.outcome == "not_done" then
+    return nil
   elseif answer.is_busy then
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
   elseif not payment.put_off_at then

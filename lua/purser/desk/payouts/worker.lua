@@ -192,12 +192,18 @@ local function not_admitted(self, err)
   release(self, change)
 end
 
--- Returns whether a record shows that a payment was made of which a person said that it was not.
-local function was_made(self)
-  if not self.disowned or not self.client_id or self.attempt == 0 then return false end
+-- Asks once more about a payment that a person said was not made. Returns whether no record shows the payment. A failed
+-- reading sends nothing, unless the histories are never to be checked.
+local function is_still_disowned(self)
+  if not self.disowned or not self.client_id or self.attempt == 0 then return true end
   local run = self.run
-  local answer = run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
-  return answer ~= nil and answer.outcome == "done"
+  local answer, err = history_check.ask(run, function()
+    return run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
+  end)
+  local why = err and err.message or answer and answer.incomplete and answer.reason
+  if not why then return answer ~= nil and answer.outcome ~= "done" end
+  if run.history_check ~= "never" then release(self, history_check.unreadable(self, why)) end
+  return run.history_check == "never"
 end
 
 local function send(self)
@@ -228,7 +234,7 @@ local function pay(self)
     conclude(self, { outcome = "done", record = known.record })
   elseif known then
     release(self, known)
-  elseif not was_made(self) then
+  elseif is_still_disowned(self) then
     send(self)
   end
 end
