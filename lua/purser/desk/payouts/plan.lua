@@ -3,7 +3,9 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local planned = require "purser.write.planned"
 local purser = require "purser"
+local queues = require "purser.desk.payouts.queue"
 local runs = require "purser.desk.payouts.runs"
 local utc = require "purser.client.util.utc"
 
@@ -138,11 +140,8 @@ end
 
 local function mark_paid(payments, known, paid)
   for _, payment in ipairs(payments) do
-    local entry = payment.row and not known[payment.key] and paid[content_of(payment.operation, payment.params)]
-    if entry then
-      table.insert(payment.odd, ("an equal payment was sent on %s (%s): %s"):format(utc.text(entry.intent.sent_at),
-        entry.state, text_of(payment)))
-    end
+    local other = payment.row and not known[payment.key] and paid[content_of(payment.operation, payment.params)]
+    if other then table.insert(payment.odd, ("an equal payment %s: %s"):format(other, text_of(payment))) end
   end
 end
 
@@ -168,18 +167,29 @@ end
 
 local was_paid = { done = true, open = true, unknown = true, undecided = true }
 
---- Returns the calls of the last days that were or may have been executed, for find_odd; or nil and an error.
+--- Returns the equal payments that find_odd knows: a word on each call of the last days that was or may have been
+--- executed, and on each payment that may be made from another queue; or nil and an error.
 ---@param journal purser.Journal
 ---@param account string
 ---@param now integer  epoch milliseconds
----@return table<string, purser.JournalEntry>|nil paid, purser.Error|nil err
-function M.paid_lately(journal, account, now)
+---@param queue purser.Payouts|nil
+---@return table<string, string>|nil paid, purser.Error|nil err
+function M.paid_lately(journal, account, now, queue)
+  local paid, others = {}, {}
   local entries, err = journal:entries { account = account, after = { intent = { sent_at = now - DAYS * DAY_MS,
     id = "" } } }
-  if not entries then return nil, err end
-  local paid = {}
+  if entries and queue then
+    others, err = planned.within(journal, function(tx) return queues.elsewhere(tx, queue) end, true)
+  end
+  if not entries or not others then return nil, err end
+  for _, other in ipairs(others) do
+    paid[content_of(other.operation, other.params)] = ('is %s in the queue "%s"'):format(other.state, other.queue)
+  end
   for _, entry in ipairs(entries) do
-    if was_paid[entry.state] then paid[content_of(entry.intent.operation, entry.intent.params)] = entry end
+    if was_paid[entry.state] then
+      paid[content_of(entry.intent.operation, entry.intent.params)] =
+        ("was sent on %s (%s)"):format(utc.text(entry.intent.sent_at), entry.state)
+    end
   end
   return paid
 end
@@ -187,7 +197,7 @@ end
 --- Adds to `odd` of each payment why it may be a mistake.
 ---@param payments table[]
 ---@param known table<string, boolean>  keys that are in the queue
----@param paid table<string, purser.JournalEntry>  of M.paid_lately
+---@param paid table<string, string>  of M.paid_lately
 function M.find_odd(payments, known, paid)
   mark_equal(payments, known)
   mark_keys(payments, known)
@@ -347,7 +357,7 @@ local function judge(client, payments, options)
   local err = check(client, payments, options.unchecked)
   if err then return nil, err end
   if not options.journal then return {} end
-  return M.paid_lately(options.journal, client:account(), client:now())
+  return M.paid_lately(options.journal, client:account(), client:now(), options.queue)
 end
 
 -- Returns the sections of a plan, with the queue's payments where no list is given; or nil and an error.

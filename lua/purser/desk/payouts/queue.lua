@@ -308,6 +308,14 @@ function M.find(tx, self, key)
   return row and payment_of(row)
 end
 
+--- Returns the payments of the account's other queues that may still be made.
+function M.elsewhere(tx, self)
+  local rows = tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND queue <> $2 AND queue <> ''
+    AND stage IN ('waiting', 'taken', 'undecided')]], self.account, self.queue)
+  for i, row in ipairs(rows) do rows[i] = payment_of(row) end
+  return rows
+end
+
 --- Returns the other accounts that have payments in the queue of this name: a list of { account =, payments = }.
 function M.other_accounts(tx, self)
   local others, after = {}, ""
