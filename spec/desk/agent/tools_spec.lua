@@ -27,14 +27,17 @@ describe("two payments of an agent", function()
 end)
 
 describe("the tools of an agent", function()
-  local entries, made, reconciled
+  local entries, made, reconciled, problem
 
   before_each(function()
     reconciled = 0
     made = tools.new { stop_file = "/nonexistent/stop", journal = { log = function() return 1 end,
       end_log = function() end, entries = function(_, filter) return entries(filter) end },
       client = { account = function() return "a" end, now = function() return 1700000000000 end,
-        preview = function() return {} end, reconcile = function() reconciled = reconciled + 1 end } }
+        preview = function() return {} end, reconcile = function()
+          reconciled = reconciled + 1
+          return nil, problem
+        end } }
   end)
 
   local function call(name, arguments) return made.call(made.by_name[name], arguments) end
@@ -72,6 +75,9 @@ describe("the tools of an agent", function()
     end
     answers = 1
     assert.equal("unknown", call("status", { reference = "r" }).state)
+    state, answers, problem = "unknown", 2, { message = "no route to host" }
+    local said = call("status", { reference = "r" })
+    assert.same({ "unknown", tostring(problem) }, { said.state, said.reason })
     answers = 1
     assert.equal("unknown", call("pay", { reference = "r", digest = "d" }).state)
   end)

@@ -32,6 +32,14 @@ describe("payouts", function()
     assert.same({ added = 1, repeated = 0 }, payouts:add_all { payment, n = 1 })
   end)
 
+  it("has these options unless others are given, and says which payment of a list is none", function()
+    local kept = {}
+    for _, name in ipairs { "queue", "concurrency", "lease_ms", "attempts", "retry_ms", "idle_ms", "progress_ms",
+      "look_back_days", "history_check" } do kept[name] = payouts[name] end
+    assert.same({ queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
+      progress_ms = 500, look_back_days = 90, history_check = "unless_newest" }, kept)
+  end)
+
   it("lists no state that does not exist", function()
     for given, hint in pairs { undecidd = 'is "undecidd"; it must be one of waiting, taken, sent, done, failed',
       [1] = "is a number" } do

@@ -397,9 +397,13 @@ describe("the journal's knowledge of a payment", function()
     assert.is_false(equal_call().in_queue)
   end)
 
-  it("says when a payment was first sent", function()
+  it("says when a payment was first sent, and has the intent of its latest attempt", function()
     insert "a"
     assert.is_nil(find("a").first_sent_at)
+    local self = { account = "a", client = { now = function() return 7 end } }
+    assert.same({ id = find("a").id, account = "a", operation = "wallet.transfer", params = MOVE, sent_at = 7,
+      recv_window = find("a").recv_window, attempt = 0 }, queue.intent_of(self, find "a"))
+    assert.equal(9, queue.intent_of(self, { sent_at = 9 }).sent_at)
     local first = now
     for _ = 1, 2 do
       finish(assert(mark(one, take(one)[1])), "not_sent", { stage = "waiting" })

@@ -14,10 +14,13 @@ describe("A run", function()
     local world = receive_world.new()
     local _, err = world.receive:run { deadline_ms = 0 }
     assert.matches("run `purser receive begin` first", err.message, 1, true)
+    _, err = world.receive:preview {}
+    assert.matches("run `purser receive begin` first", err.message, 1, true)
     world.deposit "5"
     world.sim:advance(3600000)
     world.deposit "7"
     assert.same({ old = 1, pending = 1 }, world.receive:begin {})
+    assert.same({}, world.receive:preview {})
     _, err = world.receive:begin {}
     assert.matches("kept already", err.message)
     _, err = world.open({ coin = "BTC" }):run { deadline_ms = 0 }

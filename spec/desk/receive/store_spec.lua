@@ -31,6 +31,19 @@ describe("A database of deposits", function()
     assert.same({ "1", "", 13 }, { row.credited, row.old, #row.time })
   end)
 
+  it("returns the refusal of a change as an error of the caller's, and keeps nothing of the change", function()
+    local store = receive_world.new().receive.store
+    local value, err = store:write(function(book)
+      book:set_meta("x", 1)
+      return nil, "not so"
+    end)
+    assert.same({ value = nil, kind = "argument", message = "not so" }, { value = value, kind = err.kind,
+      message = err.message })
+    assert.is_nil(store:write(function(book) return book:meta "x" or false end) or nil)
+    value, err = store:write(function(book) return book:rows "SELECT nothing" end)
+    assert.same({ nil, "config" }, { value, err.kind })
+  end)
+
   for name, last in pairs { ["any statement is the last one"] = 40,
     ["the disk is full at any write, and has room for the next one"] = 24 } do
     it("loses and doubles nothing where " .. name, function()
