@@ -35,6 +35,19 @@ function M.sleep(self, ms)
   end
 end
 
+--- Lets a second of `ms` at most pass, for one task of the run; for the others a pause. Returns how many passed.
+function M.nap(self, ms)
+  local slice = self.is_sleeping and 0 or math.max(1, math.min(ms, MAX_SLEEP_MS))
+  if self.is_sleeping then
+    schedule.sleep(self.idle_ms)
+  else
+    self.is_sleeping = true
+    M.sleep(self, slice)
+    self.is_sleeping = false
+  end
+  return slice
+end
+
 --- Returns the time from a request's stamp until its record must be visible (ms).
 function M.visible_ms(self) return select(2, planned.times(self.client)) end
 
@@ -150,17 +163,15 @@ local function begin_run(self)
   return found.newest
 end
 
--- Gives the journal a new mark. Returns it; or nil and a message.
+-- Gives the journal a new mark. Returns it; or nil and an error.
 local function mark_journal(self)
-  local mark, message = core.random_token(24)
-  if not mark then return nil, message end
-  local ok
-  ok, message = self.journal.db:transaction(function(tx)
+  return planned.within(self.journal, function(tx)
+    local mark, message = core.random_token(24)
+    if not mark then tx:reject(message) end
     tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
       mark_name(self), mark)
-    return true
+    return mark
   end)
-  return ok and mark, message
 end
 
 -- Ends the run, for the witness cannot be used.
@@ -236,7 +247,7 @@ local function readings_of(self, state)
     end)
   end
 
-  return planned.kept_readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
+  return planned.readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
 end
 
 --- Notes that a run begins. Returns nothing, or a problem.
@@ -271,16 +282,12 @@ function M.finish(self)
   return self.problem
 end
 
--- Rests before the first reading: one task, by the client's clock. The reason begins with the time, for a terminal may
--- cut the rest.
+-- Rests before the first reading. The reason begins with the time, for a terminal may cut the rest.
 local function rest(self, state)
-  if self.is_sleeping then return schedule.sleep(self.idle_ms) end
   self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
     :format(math.ceil(state.sleep_ms / 1000))
-  local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
-  self.is_sleeping = true
-  M.sleep(self, slice)
-  state.sleep_ms, self.is_sleeping = state.sleep_ms - slice, false
+  local passed = M.nap(self, state.sleep_ms) -- others may rest meanwhile
+  state.sleep_ms = state.sleep_ms - passed
 end
 
 ------------------------------------------------------------------------------------------------------- the question

@@ -142,6 +142,12 @@ local function section_of(entry)
   return row.state == "done" and "made" or OPEN[row.state] and "send" or "held"
 end
 
+-- Returns a payment of the queue as plans show it.
+local function entry_of(row)
+  return { key = row.key, operation = row.operation, params = row.params, content = row.content, now = row,
+    state = row.state }
+end
+
 -- Returns the planned payments: of the list, or of the queue where they are not over.
 local function entries_of(rows, list)
   local entries, by_key = {}, {}
@@ -153,10 +159,7 @@ local function entries_of(rows, list)
       difference = row and add.differs(row, made) and add.difference(row, made) or nil }
   end
   for _, row in ipairs(list and {} or rows) do
-    if OPEN[row.state] then
-      entries[#entries + 1] = { key = row.key, operation = row.operation, params = row.params, content = row.content,
-        now = row, state = row.state }
-    end
+    if OPEN[row.state] then entries[#entries + 1] = entry_of(row) end
   end
   return entries
 end
@@ -183,8 +186,9 @@ function M.draw(tx, self, list, before)
     local run = runs[row.mark]
     if OPEN[row.state] and run then view.rest[run.number] = (view.rest[run.number] or 0) + 1 end
     if not wanted[row.key] and not OVER[row.state] then
-      table.insert(view.left, { key = row.key, operation = row.operation, params = row.params, now = row,
-        content = row.content, state = row.state, run = run })
+      local entry = entry_of(row)
+      entry.run = run
+      table.insert(view.left, entry)
     end
   end
   view.alike = odd_of(wanted, rows, list and entries or {})

@@ -75,11 +75,8 @@ function after.rejected(self, message, err)
   return failed(self, message)
 end
 
---- Returns the payment's next stage; the journal writes it with the end of the attempt.
----@param outcome string
----@param message string
----@param err purser.Error|nil
----@return purser.Stage|false change  false: the payment is asked about once more
+--- Returns the payment's next stage, which the journal writes with the end of the attempt; false where the payment is
+--- asked about once more.
 function Payment:after(outcome, message, err)
   local change = after[outcome](self, message, err)
   if change then self.state = change.stage end
@@ -315,14 +312,6 @@ local function refill(self)
   return self.left
 end
 
--- Sleeps while others work on what is left, or until a look is due, in `ms`.
-local function sleep(self, ms)
-  if not ms or self.is_sleeping then return schedule.sleep(self.idle_ms) end
-  self.is_sleeping = true -- one task waits by the client's clock
-  history_check.sleep(self, math.max(1, math.min(ms, 1000)))
-  self.is_sleeping = false
-end
-
 local function next_payment(self)
   while not self.stopping and not self.problem do
     begin_looks(self, false)
@@ -332,7 +321,8 @@ local function next_payment(self)
     if not payment and not ms then payment, ms = next_of_last(self, left) end
     if payment or self.problem then return payment end
     if left == 0 and waiting_for_looks(self) == 0 then return nil end
-    sleep(self, ms)
+    -- until a look is due, or while others work on what is left
+    if ms then history_check.nap(self, ms) else schedule.sleep(self.idle_ms) end
   end
 end
 
