@@ -12,6 +12,8 @@ describe("The lease of a process whose clock was wrong", function()
     local store = receive_world.new().receive.store
     assert(store:lease("one", 1800000000000, 45000))
     assert.is_nil((store:lease("two", 1800000044999, 45000)))
+    local ok, err = store:lease("two", 1800000045000 - 450000, 45000)
+    assert.same({ "config", "held" }, { ok or err.kind, err.code })
     assert.is_true(store:lease("two", 1700000000000, 45000))
     assert.is_nil((store:lease("one", 1700000044999, 45000)))
     assert.is_true(store:lease("one", 1700000045000, 45000))

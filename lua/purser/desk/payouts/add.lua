@@ -149,8 +149,6 @@ end
 
 M.LOCK = 7078803 -- held while payments are added or replaced
 
----------------------------------------------------------------------------------------------------- a long list
-
 -- A transaction that writes a long list row by row keeps other workers out for longer than they wait. So the rows are
 -- written beside the journal's, a batch at a time, and one statement moves them: nobody sees a part of a list.
 

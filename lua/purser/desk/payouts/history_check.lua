@@ -103,8 +103,6 @@ function M.ask(self, ask)
   end
 end
 
------------------------------------------------------------------------------------------------------- the witness file
-
 local tables = {
   "CREATE TABLE IF NOT EXISTS purser_marks (scope TEXT PRIMARY KEY, mark TEXT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS purser_running (scope TEXT NOT NULL, worker TEXT NOT NULL, PRIMARY KEY (scope, worker))",
@@ -177,7 +175,6 @@ end
 -- Ends the run, for the witness cannot be used.
 local function fail(self, message) self.problem = self.problem or witness_error(message) end
 
--- Changes the witness.
 local function write(self, change)
   local ok, message = self.witness_db:transaction(function(tx)
     change(tx)
@@ -185,8 +182,6 @@ local function write(self, change)
   end)
   if not ok then fail(self, message) end
 end
-
-------------------------------------------------------------------------------------------- what is known of histories
 
 local function new_state(self, newest)
   local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
@@ -199,15 +194,9 @@ local function new_state(self, newest)
   return state
 end
 
--- Returns what is known of the histories, by the journal's connection: another connection may reach another journal.
-local function state_of(self)
-  local state = self.history
-  if state and state.connection == self.journal.db.handle then return state end
-  return new_state(self, false)
-end
-
+-- Returns whether a state is of the journal's connection: another connection may reach another journal.
 local function is_of_now(self, state)
-  return self.history == state and state.connection == self.journal.db.handle
+  return state and self.history == state and state.connection == self.journal.db.handle
 end
 
 -- Returns a record without members that are tables: nothing compares them.
@@ -281,16 +270,6 @@ function M.finish(self)
   end)
   return self.problem
 end
-
--- Rests before the first reading. The reason begins with the time, for a terminal may cut the rest.
-local function rest(self, state)
-  self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
-    :format(math.ceil(state.sleep_ms / 1000))
-  local passed = M.nap(self, state.sleep_ms) -- others may rest meanwhile
-  state.sleep_ms = state.sleep_ms - passed
-end
-
-------------------------------------------------------------------------------------------------------- the question
 
 -- Returns a text that is equal for payments of one history.
 local function history_of(payment)
@@ -390,9 +369,12 @@ function M.look(self, payment)
   -- a conversion pays nobody, and converts only what is left
   if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
   while not self.stopping and not self.problem do
-    local state = state_of(self)
-    if state.sleep_ms > 0 then
-      rest(self, state)
+    local state = is_of_now(self, self.history) and self.history or new_state(self, false)
+    if state.sleep_ms > 0 then -- the reason begins with the time, for a terminal may cut the rest
+      self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
+        :format(math.ceil(state.sleep_ms / 1000))
+      local passed = M.nap(self, state.sleep_ms) -- others may rest meanwhile
+      state.sleep_ms = state.sleep_ms - passed
     else
       renew(self, state, payment)
       state.readings = state.readings or readings_of(self, state)

@@ -32,8 +32,6 @@ Payouts.__index = Payouts
 ---@class purser.modules.payouts
 local M = {}
 
--------------------------------------------------------------------------------------------------------- adding
-
 --- Returns a payment's parameters as they travel, with the queue's id; or nil and an error.
 ---@param account string     as of client:account()
 ---@param queue_name string
@@ -60,8 +58,6 @@ function Payouts:add(key, operation, params)
   local counts, err = self:add_all { { key = key, operation = operation, params = params } }
   return counts and counts.added == 1, err
 end
-
-------------------------------------------------------------------------------------------------------- looking
 
 local states = { state = { "waiting", "taken", "sent", "done", "failed", "undecided", "dropped" } }
 
@@ -156,8 +152,6 @@ function Payouts:retry_all(keys, options)
   if type(keys) ~= "table" then return nil, errors.argument("keys", "payouts:retry_all has no list of keys") end
   return retry.retry_all(self, keys, options)
 end
-
-------------------------------------------------------------------------------------------------------- running
 
 ---@class purser.PayoutsProgress
 ---@field total integer

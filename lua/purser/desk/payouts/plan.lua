@@ -11,15 +11,7 @@ local utc = require "purser.client.util.utc"
 
 local M = {}
 
------------------------------------------------------------------------------------------------------------- checking
-
 local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
-
--- Returns what is wrong with the parameters of a payment, or nil.
-local function check_params(client, payment)
-  local request, err = client:preview(payment.operation, payment.params)
-  return not request and err.message .. (err.hint and "; " .. err.hint or "") or nil
-end
 
 -- Returns the plan of a payment to an address, and notes its fee; false for another payment; nil and an error where the
 -- coins cannot be read.
@@ -45,11 +37,12 @@ local function check(client, payments, unchecked)
       payment.params = plan.params
       if not had_id then payment.params.withdrawOrderId = nil end -- the queue makes its own, from the key
     end
-    if payment.row and not payment.problems[1] then payment.problems[1] = check_params(client, payment) end
+    if payment.row and not payment.problems[1] then
+      local request, problem = client:preview(payment.operation, payment.params)
+      payment.problems[1] = not request and problem.message .. (problem.hint and "; " .. problem.hint or "") or nil
+    end
   end
 end
-
----------------------------------------------------------------------------------------------- what may be a mistake
 
 -- A person decides: each may be right.
 
@@ -206,19 +199,13 @@ function M.find_odd(payments, known, paid)
   mark_far(payments, known)
 end
 
----------------------------------------------------------------------------------------------- sums and balances
-
--- Returns the payer: a sub-account, or "" for the account of the key.
-local function source_of(payment)
-  return payment.row.group ~= "wallet" and payment.params.fromAccount or ""
-end
-
 --- Sums the payments without problems, by payer and asset.
 function M.totals(payments)
   local list, by_key = {}, {}
   for _, payment in ipairs(payments) do
     if payment.row and not (payment.problems and payment.problems[1]) then
-      local source, asset = source_of(payment), asset_of(payment)
+      local source = payment.row.group ~= "wallet" and payment.params.fromAccount or "" -- of the key's own account
+      local asset = asset_of(payment)
       local account_type = payment.params.fromAccountType or "SPOT"
       local key = table.concat({ source, account_type, asset }, "\n")
       local total = by_key[key]
@@ -237,21 +224,18 @@ function M.totals(payments)
   return list
 end
 
--- Returns the records of a source's balances, the error, and whether a missing asset has a balance of 0.
-local function read_balances(client, source)
-  if source ~= "" then
-    return client.sub_account:balances { subAccount = source, accountType = "SPOT" }
-  elseif client.profile.live_operations then
-    local account, err = client:call "live.account"
-    return account and account.balances, err, true
-  end
-  return client.wallet:convertible_balances() -- of the account itself no other operation of the document shows any
-end
-
 -- Returns a function from an asset to the free balance of a source, or nil and why it is not shown.
 local function balances_of(client, source)
-  local list, err, is_complete = read_balances(client, source)
-  local balances = {}
+  local balances, is_complete = {}, client.profile.live_operations and source == ""
+  local list, err
+  if source ~= "" then
+    list, err = client.sub_account:balances { subAccount = source, accountType = "SPOT" }
+  elseif is_complete then
+    list, err = client:call "live.account"
+    list = list and list.balances
+  else -- of the account itself no other operation of the document shows any
+    list, err = client.wallet:convertible_balances()
+  end
   for _, record in ipairs(list or {}) do balances[record.asset or ""] = record.free or record.balance end
   return function(asset)
     return balances[asset] or list and is_complete and "0" or nil, err and err.message
@@ -337,12 +321,6 @@ local function no_payments(payments)
   end
 end
 
--- Returns the plan of a list without a queue.
-local function all_new(payments)
-  return { send = payments, changed = {}, left = {}, refused = {}, held = {}, made = {}, runs = {}, again = 0,
-    new = #payments, alike = {} }
-end
-
 -- Notes what is wrong with each payment. Returns what was paid lately; or nil and an error.
 local function judge(client, payments, options)
   local seen, rows = {}, purser.operations
@@ -390,8 +368,13 @@ function M.plan(client, payments, options)
   if err then return nil, err end
   if payments then paid, err = judge(client, payments, options) end
   if not paid then return nil, err end
-  if options.queue then view, err = seen(client, payments, options) else view = all_new(payments) end
-  if not view then return nil, err end
+  if options.queue then
+    view, err = seen(client, payments, options)
+    if not view then return nil, err end
+  else
+    view = { send = payments, changed = {}, left = {}, refused = {}, held = {}, made = {}, runs = {}, again = 0,
+      new = #payments, alike = {} }
+  end
   view.payments = payments or view.payments
   local by_key, known = {}, {}
   for _, payment in ipairs(view.payments) do by_key[payment.key] = payment end

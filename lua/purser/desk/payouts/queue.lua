@@ -69,11 +69,6 @@ local function payments(tx, sql, ...)
   return rows
 end
 
--- Returns a number of rows.
-local function number_of(tx, from, ...)
-  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. from, ...)[1].number)
-end
-
 --- Returns the intent of a payment's latest attempt; of a payment that this journal never saw sent, the intent of now.
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
@@ -305,8 +300,8 @@ function M.other_accounts(tx, self)
       LIMIT 1]], after)[1]
     if not row then return others end
     after = row.account
-    local number = after ~= self.account and number_of(tx, IN_QUEUE, after, self.queue) or 0
-    if number > 0 then others[#others + 1] = { account = after, payments = number } end
+    local number = tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE, after, self.queue)[1].number)
+    if number > 0 and after ~= self.account then others[#others + 1] = { account = after, payments = number } end
   end
 end
 

@@ -44,8 +44,6 @@ function M.prepare(journal)
   end)
 end
 
-------------------------------------------------------------------------------------------------------- what is there
-
 local OPEN = { waiting = true, taken = true, sent = true }
 local OVER = { done = true, dropped = true }
 -- The states of an attempt that executed nothing; only then another attempt begins.
@@ -86,8 +84,6 @@ function M.open(tx, self)
   table.sort(list, function(a, b) return tonumber(a.number) < tonumber(b.number) end)
   return list
 end
-
---------------------------------------------------------------------------------------------------------------- a plan
 
 ---@class purser.PlanRow  a payment as a plan shows it
 ---@field key string
@@ -228,8 +224,6 @@ function M.see(self, payments)
   if view then view.place, err = place_of(self) end
   return view and view.place and view, err
 end
-
---------------------------------------------------------------------------------------------------------------- a run
 
 local function problem(code, message, hint, details)
   return errors.new { kind = "workflow", outcome = "not_sent", code = code, message = message, hint = hint,

@@ -121,13 +121,6 @@ local function shown_of(v)
     amount = v.amount, time = v.time, state = v.state }
 end
 
-local function add(round, v)
-  local row = shown_of(v)
-  row.raw, row.same, row.ask, row.seen = readers.raw(v), "", "", stores.time_text(round.reading.at)
-  row.before = v.time < round.since and v.kind == "credit"
-  return round.book:insert(row)
-end
-
 -- Returns the deposit of a record: a known deposit, or a new one, held where the record may be a decided deposit.
 local function deposit_of(round, v)
   local strong, open, rival = {}, nil, nil
@@ -150,7 +143,10 @@ local function deposit_of(round, v)
       if row.face ~= v.face and is_decided(row) then rival = rival or row end
     end
   end
-  local row = add(round, v)
+  local row = shown_of(v)
+  row.raw, row.same, row.ask, row.seen = readers.raw(v), "", "", stores.time_text(round.reading.at)
+  row.before = v.time < round.since and v.kind == "credit"
+  round.book:insert(row)
   if rival then round.book:change(row, { held = true, rival = rival.dp }) end
   return row
 end

@@ -50,8 +50,6 @@ function M.begin(self, params)
   end)
 end
 
------------------------------------------------------------------------------------------------------------- the lease
-
 -- Takes or prolongs the lease. Returns true; or nil and an error.
 local function keep(self) return self.store:lease(self.token, self.clock(), LEASE_MS) end
 
@@ -75,8 +73,6 @@ end
 function M.release(self)
   if self.store:write(function() return true end, self.token) then self.store:lease(self.token, 0, 0) end
 end
-
--------------------------------------------------------------------------------------------------------------- a look
 
 -- Takes a reading, in one transaction. Returns true; or nil and an error.
 local function take(self, reading, events, params, asked)
@@ -118,8 +114,6 @@ function M.preview(self, params)
   end
   return events, asked
 end
-
-------------------------------------------------------------------------------------------------------------- the loop
 
 -- Hands over what is due. Returns how many events were taken; or nil and an error.
 local function deliver(self, told)

@@ -60,8 +60,6 @@ local function create(tx)
     VERSION)
 end
 
---------------------------------------------------------------------------------------------------- in a transaction
-
 local Book = {}
 Book.__index = Book
 
