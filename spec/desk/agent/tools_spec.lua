@@ -60,6 +60,21 @@ describe("the tools of an agent", function()
     assert.same({ 1700000000000 - 7 * 86400000, 1, 2 }, { afters[1].sent_at, afters[2].sent_at, afters[3].sent_at })
   end)
 
+  it("name the arguments that they need", function()
+    local needed = {}
+    for i, tool in ipairs(made) do needed[i] = tool.name .. " " .. table.concat(tool.schema.required, " ") end
+    assert.same({ "read operation", "propose reference operation params", "pay reference digest", "status reference",
+      "payments ", "stop reason" }, needed)
+  end)
+
+  it("propose no withdrawal that cannot be planned", function()
+    local function fail() return nil, { message = "no route to host", code = "lost", outcome = "not_sent" } end
+    made = tools.new { journal = { log = function() return 1 end, end_log = function() end },
+      client = { wallet = { plan_withdraw = fail } } }
+    local said = call("propose", { reference = "r", operation = "wallet.withdraw", params = { coin = "USDT" } })
+    assert.same({ "refused", "lost" }, { said.state, said.code })
+  end)
+
   it("do not say what became of a payment that the journal cannot be asked about", function()
     local state, answers = nil, 0
     function entries()

@@ -49,6 +49,28 @@ describe("A look", function()
   end)
 end)
 
+describe("A run with events to hand over", function()
+  after_each(files.remove_kept)
+
+  it("says before each of them that it still reads: a slow receiver ends no lease", function()
+    local world, leases, handed = receive_world.new()
+    assert(world.receive:begin { customers = world.customers })
+    local lease = world.receive.store.lease
+    function world.receive.store.lease(...)
+      leases = leases + 1
+      return lease(...)
+    end
+    for count = 0, 2, 2 do
+      for i = 1, count do world.deposit(tostring(5 + i)) end
+      world.sim:advance(3600000)
+      leases, handed = 0, 0
+      assert(world.receive:run { deadline_ms = 0, told = function() handed = handed + 1 end })
+      assert.equal(count, handed)
+      assert.equal(3 + count, leases) -- the first, one a look, one an event, and the release
+    end
+  end)
+end)
+
 describe("A gap between two readings", function()
   after_each(files.remove_kept)
 

@@ -47,6 +47,27 @@ describe("wait_withdrawal", function()
       { history, 5, 5, "USDT", 1000 } }, walks)
   end)
 
+  it("ends in each of these states, and waits ten minutes for them unless told otherwise", function()
+    local ends = { success = { [7] = "done", [8] = "failed", [9] = "failed" },
+      sent = { [6] = "done", [7] = "done", [8] = "failed", [9] = "failed" },
+      final = { [7] = "done", [8] = "done", [9] = "done" },
+      cancelled = { [6] = "failed", [7] = "failed", [8] = "failed", [9] = "done" } }
+    for goal, verdicts in pairs(ends) do
+      for status = 1, 10 do
+        local now = NOW
+        local found, err = wait.withdrawal({ now = function() return now end, sleep = function(_, ms) now = now + ms end,
+          each = function()
+            local records = { { id = "w1", status = status, applyTime = NOW } }
+            return { next = function() return table.remove(records) end }
+          end }, "w1", { goal = goal })
+        local outcome = err and err.outcome
+        assert.same({ goal, status, verdicts[status] or "unknown" }, { goal, status, found and "done"
+          or outcome == "rejected" and "failed" or outcome })
+        assert.equal(outcome == "unknown" and NOW + 600000 or NOW, now)
+      end
+    end
+  end)
+
   it("is content with less, when asked", function()
     local _, client = world()
     assert.equal(6, assert(client.wallet:wait_withdrawal(withdraw(client), { goal = "sent", max_ms = 5000 })).status)

@@ -44,8 +44,6 @@ local function check(client, payments, unchecked)
   end
 end
 
--- A person decides: each may be right.
-
 local DAYS, DAY_MS = 7, 86400000
 local FAR = decimal "10" -- times the next lower amount
 local FEW = 0.05         -- the share of rows that may be far
