@@ -53,7 +53,7 @@ describe("A run with events to hand over", function()
   after_each(files.remove_kept)
 
   it("says before each of them that it still reads: a slow receiver ends no lease", function()
-    local world, leases, handed = receive_world.new()
+    local world, leases = receive_world.new(), 0
     assert(world.receive:begin { customers = world.customers })
     local lease = world.receive.store.lease
     function world.receive.store.lease(...)
@@ -63,7 +63,8 @@ describe("A run with events to hand over", function()
     for count = 0, 2, 2 do
       for i = 1, count do world.deposit(tostring(5 + i)) end
       world.sim:advance(3600000)
-      leases, handed = 0, 0
+      local handed = 0
+      leases = 0
       assert(world.receive:run { deadline_ms = 0, told = function() handed = handed + 1 end })
       assert.equal(count, handed)
       assert.equal(3 + count, leases) -- the first, one a look, one an event, and the release

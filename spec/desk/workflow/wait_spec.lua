@@ -55,11 +55,12 @@ describe("wait_withdrawal", function()
     for goal, verdicts in pairs(ends) do
       for status = 1, 10 do
         local now = NOW
-        local found, err = wait.withdrawal({ now = function() return now end, sleep = function(_, ms) now = now + ms end,
-          each = function()
-            local records = { { id = "w1", status = status, applyTime = NOW } }
-            return { next = function() return table.remove(records) end }
-          end }, "w1", { goal = goal })
+        local client = { now = function() return now end, sleep = function(_, ms) now = now + ms end }
+        function client.each()
+          local records = { { id = "w1", status = status, applyTime = NOW } }
+          return { next = function() return table.remove(records) end }
+        end
+        local found, err = wait.withdrawal(client, "w1", { goal = goal })
         local outcome = err and err.outcome
         assert.same({ goal, status, verdicts[status] or "unknown" }, { goal, status, found and "done"
           or outcome == "rejected" and "failed" or outcome })

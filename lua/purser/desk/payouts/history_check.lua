@@ -141,26 +141,6 @@ end
 
 local function mark_name(self) return "payouts mark " .. self.scope end
 
--- Notes in the witness that a run begins. Returns whether the journal is the newest; or nil and an error.
-local function begin_run(self)
-  local journal_id, problem = self.journal:id()
-  if not journal_id then return nil, problem end
-  self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
-  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
-  if not rows then return nil, message end
-  local mark = rows[1] and rows[1].value
-  local found
-  found, message = self.witness_db:transaction(function(tx)
-    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", self.scope)[1]
-    local running = tx:rows("SELECT worker FROM purser_running WHERE scope = $1", self.scope)[1]
-    tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-      self.scope, self.worker)
-    return { newest = kept ~= nil and not running and kept.mark == mark }
-  end)
-  if not found then return nil, witness_error(message) end
-  return found.newest
-end
-
 -- Gives the journal a new mark. Returns it; or nil and an error.
 local function mark_journal(self)
   return planned.within(self.journal, function(tx)
@@ -239,14 +219,26 @@ local function readings_of(self, state)
   return planned.readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
 end
 
---- Notes that a run begins. Returns nothing, or a problem.
+--- Notes that a run begins, in the witness, too. Returns nothing, or a problem.
 function M.begin(self)
   if self.history then self.history.rejections = {} end
   if not self.witness_db then return nil end
-  local newest, problem = begin_run(self)
-  if newest == nil then return problem end
-  self.began_newest = newest
-  if newest and not self.history then new_state(self, true) end
+  local journal_id, problem = self.journal:id()
+  if not journal_id then return problem end
+  self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
+  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
+  if not rows then return message end
+  local found
+  found, message = self.witness_db:transaction(function(tx)
+    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", self.scope)[1]
+    local running = tx:rows("SELECT worker FROM purser_running WHERE scope = $1", self.scope)[1]
+    tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+      self.scope, self.worker)
+    return { newest = kept ~= nil and not running and rows[1] ~= nil and kept.mark == rows[1].value }
+  end)
+  if not found then return witness_error(message) end
+  self.began_newest = found.newest
+  if found.newest and not self.history then new_state(self, true) end
 end
 
 --- Notes that a run has ended well, with a mark; with none where it did not look, so that the next one must. Returns
@@ -309,8 +301,7 @@ local function describe(reconcile, records)
   return #records > 0 and (": %s shows %s%s"):format(reconcile.lookup, table.concat(words, ", "), more) or ""
 end
 
--- Returns whether as many equal payments without an id stand undecided as there are candidates: each record is of one
--- payment at most, so that this payment was not made.
+-- Returns whether as many equal payments without an id stand undecided as there are candidates: none is left for this.
 local function is_spared(self, payment, answer)
   if payment.client_id then return false end
   local number, err = planned.within(self.journal, function(tx)

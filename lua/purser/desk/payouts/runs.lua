@@ -204,7 +204,7 @@ function M.joins(view, send)
   return number and view.rest[number] == #send and number or nil
 end
 
--- Returns the name of a queue of an account in a journal; or nil and an error.
+-- Returns a queue's name, account and journal as one text; or nil and an error.
 local function place_of(self)
   local id, err = self.journal:id()
   return id and table.concat({ id, self.account, self.queue }, "\n"), err
@@ -215,10 +215,10 @@ end
 function M.see(self, payments)
   local list = payments and {}
   for _, payment in ipairs(payments or {}) do
-    local made, err
-    if not payment.problems[1] then made, err = add.prepare(self, payment.key, payment.operation, payment.params) end
-    if made then list[#list + 1] = made end
-    payment.problems[1] = payment.problems[1] or err and err.message
+    if not payment.problems[1] then
+      local made, err = add.prepare(self, payment.key, payment.operation, payment.params)
+      list[#list + 1], payment.problems[1] = made, err and err.message
+    end
   end
   local view, err = planned.within(self.journal, function(tx) return M.draw(tx, self, list) end, true)
   if view then view.place, err = place_of(self) end
