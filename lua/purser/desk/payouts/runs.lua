@@ -263,22 +263,20 @@ local function columns_of(made)
   return made.columns
 end
 
--- Replaces or frees a payment of the queue for a run.
-local function prepare_row(tx, self, entry)
-  if not entry.difference then return queue.free(tx, entry.now) end
-  add.check_id(self, tx, entry.made)
-  if not queue.replace(tx, self, entry.now, columns_of(entry.made)) then
-    tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
-  end
-end
-
 -- Adds, replaces and frees the payments of a run, and gives them the run's mark.
 local function enlist(tx, self, taken, add_new, number)
   local wanted, keys = {}, {}
   for i, entry in ipairs(taken) do wanted[entry.key], keys[i] = not entry.now, entry.key end
   add_new(wanted)
   for _, entry in ipairs(taken) do
-    if entry.now then prepare_row(tx, self, entry) end
+    if entry.difference then
+      add.check_id(self, tx, entry.made)
+      if not queue.replace(tx, self, entry.now, columns_of(entry.made)) then
+        tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
+      end
+    elseif entry.now then
+      queue.free(tx, entry.now)
+    end
   end
   queue.mark(tx, self, number, keys)
   queue.unblock(tx, self) -- what waited for a payment that is another now goes on

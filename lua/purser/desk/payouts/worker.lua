@@ -389,22 +389,17 @@ end
 
 -------------------------------------------------------------------------------------------------------------- the run
 
--- Returns the tasks that are still at work. After an error of one the others end what they have begun.
-local function at_work(self, tasks)
-  local working = {}
-  for _, task in ipairs(tasks) do
-    if task.failed then self.stopping = true end
-    if not task.done then working[#working + 1] = task end
-  end
-  return working
-end
-
 -- Renews the leases of what this run holds, and reports progress, while the tasks work. A lease under the worker's name
 -- that another run of that name left must end, so that its payment is taken over.
 local function attend(self, tasks)
   local renew_at, report_at = core.monotonic_ms() + self.lease_ms / 3, 0
-  local working = at_work(self, tasks)
-  while working[1] do
+  while true do
+    local working = {}
+    for _, task in ipairs(tasks) do
+      if task.failed then self.stopping = true end -- the others end what they have begun
+      if not task.done then working[#working + 1] = task end
+    end
+    if not working[1] then break end
     local now = core.monotonic_ms()
     if now >= renew_at then
       renew_at = now + self.lease_ms / 3
@@ -417,7 +412,6 @@ local function attend(self, tasks)
       report_at = now + self.progress_ms
     end
     schedule.await_any(working, math.max(1, math.ceil(math.min(renew_at - now, self.progress_ms))))
-    working = at_work(self, tasks)
   end
   report(self)
 end
