@@ -405,6 +405,18 @@ describe("the journal's knowledge of a payment", function()
     assert.is_false(equal_call().in_queue)
   end)
 
+  it("has the payments of the account's other queues that may still be made", function()
+    insert("a", { queue = "q" })
+    insert("b", { queue = "r" })
+    insert("c", { queue = "r", account = "b" })
+    for _, stage in ipairs { "waiting", "taken", "undecided", "sent", "done", "failed", "dropped" } do
+      set("stage = $1", stage)
+      local found = within(function(tx) return queue.elsewhere(tx, QUEUE) end)
+      local may_be_made = stage == "waiting" or stage == "taken" or stage == "undecided"
+      assert.same({ stage, may_be_made and "b" or "" }, { stage, keys(found) })
+    end
+  end)
+
   it("says when a payment was first sent, and has the intent of its latest attempt", function()
     insert "a"
     assert.is_nil(find("a").first_sent_at)

@@ -77,12 +77,6 @@ end
 --- Returns whether an error concerns all calls, whatever is tried again.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
--- Returns whether a read was rejected, or its answer is no list.
-local function is_rejection(err)
-  return err.kind == "argument" or err.kind == "decode" or err.phase == "history"
-    or err.kind == "api" and err.outcome == "rejected"
-end
-
 --- Asks until there is an answer, and tells the run why it waits. Returns the answer; nil and an error where the
 --- service rejects for good; or nothing where the run ends.
 ---@param ask fun(): purser.Reconciliation|nil, purser.Error|nil
@@ -96,7 +90,9 @@ function M.ask(self, ask)
       self.problem = err
       return nil
     end
-    tries, rejections = tries + 1, is_rejection(err) and rejections + 1 or 0
+    local is_rejection = err.kind == "argument" or err.kind == "decode" or err.phase == "history" -- no list
+      or err.kind == "api" and err.outcome == "rejected"
+    tries, rejections = tries + 1, is_rejection and rejections + 1 or 0
     if rejections >= REJECTIONS then return nil, err end
     self.waiting_for = "a history that cannot be read: " .. err.message
     M.sleep(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
@@ -179,15 +175,6 @@ local function is_of_now(self, state)
   return state and self.history == state and state.connection == self.journal.db.handle
 end
 
--- Returns a record without members that are tables: nothing compares them.
-local function plain(record)
-  local kept = {}
-  for name, value in pairs(record) do
-    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
-  end
-  return kept
-end
-
 -- Returns the readings of the histories, which the witness keeps.
 local function readings_of(self, state)
   local db, store = self.scope and self.witness_db, {}
@@ -206,7 +193,12 @@ local function readings_of(self, state)
   function store.save(history, reading)
     if not db then return end
     local records = json.list {}
-    for i, record in ipairs(reading.records) do records[i] = plain(record) end
+    for i, record in ipairs(reading.records) do
+      records[i] = {}
+      for name, value in pairs(record) do -- nothing compares members that are tables
+        if type(value) ~= "table" and type(value) ~= "userdata" then records[i][name] = value end
+      end
+    end
     local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began,
       days = self.look_back_days }
     write(self, function(tx)
@@ -263,20 +255,14 @@ function M.finish(self)
   return self.problem
 end
 
--- Returns a text that is equal for payments of one history.
-local function history_of(payment)
-  local parts = { payment.operation }
-  for _, name in ipairs(reconcile_of(payment).copy_params or {}) do
-    parts[#parts + 1] = tostring(payment.params[name])
-  end
-  return table.concat(parts, "\n")
-end
-
 local READABLE = "make the history readable, and run it again"
 
 -- Returns the histories' answer; nil and why they cannot be asked for this payment; or nothing where the run ends.
 local function answer_of(self, state, payment)
-  local key = history_of(payment)
+  local key = payment.operation -- and what else names a history
+  for _, name in ipairs(reconcile_of(payment).copy_params or {}) do
+    key = key .. "\n" .. tostring(payment.params[name])
+  end
   if state.rejections[key] then return nil, state.rejections[key] end
   local intent = { operation = payment.operation, params = payment.params, account = self.account,
     sent_at = state.sent_at, recv_window = planned.times(self.client) }

@@ -283,11 +283,8 @@ local function enlist(tx, self, taken, add_new, number)
 end
 
 -- Writes a worker's first sign of life.
-local function sign_in(tx, self, number, person)
-  tx:rows([[INSERT INTO purser_workers (run, name, person, host, pid, alive_until) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (run, name) DO UPDATE SET person = $3, host = $4, pid = $5, alive_until = $6]], number, self.worker,
-    person, HOST, ("%d"):format(core.process_id()), planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))
-end
+local SIGN_IN = [[INSERT INTO purser_workers (run, name, person, host, pid, alive_until) VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (run, name) DO UPDATE SET person = $3, host = $4, pid = $5, alive_until = $6]]
 
 --- Begins the run of a confirmed plan, in one transaction that reads again; most is read before, where nobody waits.
 --- Returns the run's number; or nil and an error, and then nothing was changed.
@@ -321,7 +318,8 @@ function M.begin(self, plan)
         planned.time_text(tx:now()))
       enlist(tx, self, taken, add_new, number)
     end
-    sign_in(tx, self, number, person)
+    tx:rows(SIGN_IN, number, self.worker, person, HOST, ("%d"):format(core.process_id()),
+      planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))
     return number
   end)
 end
