@@ -180,12 +180,9 @@ function M.wait_text(client)
   return ms and ms >= 1000 and hooks.room_text(ms) or nil
 end
 
---- Returns readings of histories that several questions share, of one time (epoch ms) or each of its own.
----@type fun(as_of: integer|nil): table
+--- Returns readings of histories that several questions share, of one time (epoch ms) or each of its own; or readings
+--- that a store keeps, of all that was made since `first`.
+---@type fun(as_of: integer|nil, first: integer|nil, store: table|nil): table
 M.readings = reading.share
-
---- Returns readings that a store keeps, of all that was made since `first`.
----@type fun(as_of: integer, first: integer, store: table): table
-M.kept_readings = reading.share
 
 return M

@@ -19,6 +19,12 @@ describe("data of strangers", function()
     local copy, is_cut = data.harmless(many)
     assert.is_true(is_cut and #copy < 20001)
     assert.is_nil((select(2, data.harmless { 1, 2 })))
+    for count, is_whole in pairs { [19999] = true, [20000] = false } do -- the list is a value, too
+      for i = count + 1, #many do many[i] = nil end
+      for i = 1, count do many[i] = i end
+      copy, is_cut = data.harmless(many)
+      assert.same({ 19999, not is_whole }, { #copy, is_cut or false })
+    end
     assert.is_true(#data.text(("x"):rep(10000)) <= 410)
   end)
 end)

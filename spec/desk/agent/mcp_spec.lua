@@ -22,6 +22,7 @@ describe("the protocol of an agent", function()
       assert.equal("a", answer.id)
       assert.same({ state = case[1] }, answer.result.structuredContent)
       assert.same({ state = case[1] }, core.decode(answer.result.content[1].text))
+      assert.same({ "text", 1 }, { answer.result.content[1].type, #answer.result.content })
       assert.equal(case[2], answer.result.isError)
     end
   end)

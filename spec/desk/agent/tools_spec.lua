@@ -20,21 +20,23 @@ describe("two payments of an agent", function()
       local other = {}
       for member, text in pairs(payment) do other[member] = text end
       for member, text in pairs(case[2]) do other[member] = text or nil end
-      assert.equal(case[1], tools.is_equal(payment, other, "wallet.withdraw", operation))
-      assert.equal(case[1], tools.is_equal(other, payment, operation, "wallet.withdraw"))
+      assert.equal(case[1], tools.face("wallet.withdraw", payment) == tools.face(operation, other))
     end)
   end
 end)
 
 describe("the tools of an agent", function()
-  local entries, made, reconciled
+  local entries, made, reconciled, problem
 
   before_each(function()
     reconciled = 0
     made = tools.new { stop_file = "/nonexistent/stop", journal = { log = function() return 1 end,
       end_log = function() end, entries = function(_, filter) return entries(filter) end },
       client = { account = function() return "a" end, now = function() return 1700000000000 end,
-        preview = function() return {} end, reconcile = function() reconciled = reconciled + 1 end } }
+        preview = function() return {} end, reconcile = function()
+          reconciled = reconciled + 1
+          return nil, problem
+        end } }
   end)
 
   local function call(name, arguments) return made.call(made.by_name[name], arguments) end
@@ -57,6 +59,21 @@ describe("the tools of an agent", function()
     assert.same({ 1700000000000 - 7 * 86400000, 1, 2 }, { afters[1].sent_at, afters[2].sent_at, afters[3].sent_at })
   end)
 
+  it("name the arguments that they need", function()
+    local needed = {}
+    for i, tool in ipairs(made) do needed[i] = tool.name .. " " .. table.concat(tool.schema.required, " ") end
+    assert.same({ "read operation", "propose reference operation params", "pay reference digest", "status reference",
+      "payments ", "stop reason" }, needed)
+  end)
+
+  it("propose no withdrawal that cannot be planned", function()
+    local function fail() return nil, { message = "no route to host", code = "lost", outcome = "not_sent" } end
+    made = tools.new { journal = { log = function() return 1 end, end_log = function() end },
+      client = { wallet = { plan_withdraw = fail } } }
+    local said = call("propose", { reference = "r", operation = "wallet.withdraw", params = { coin = "USDT" } })
+    assert.same({ "refused", "lost" }, { said.state, said.code })
+  end)
+
   it("do not say what became of a payment that the journal cannot be asked about", function()
     local state, answers = nil, 0
     function entries()
@@ -72,6 +89,9 @@ describe("the tools of an agent", function()
     end
     answers = 1
     assert.equal("unknown", call("status", { reference = "r" }).state)
+    state, answers, problem = "unknown", 2, { message = "no route to host" }
+    local said = call("status", { reference = "r" })
+    assert.same({ "unknown", tostring(problem) }, { said.state, said.reason })
     answers = 1
     assert.equal("unknown", call("pay", { reference = "r", digest = "d" }).state)
   end)

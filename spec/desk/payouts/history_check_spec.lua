@@ -3,8 +3,10 @@
 
 local at = require "payouts_setting"
 local files = require "files"
+local history_check = require "purser.desk.payouts.history_check"
 local json = require "purser.json"
 local private = require "purser.client.util.private"
+local schedule = require "purser.schedule"
 
 before_each(at.begin)
 after_each(at.finish)
@@ -44,6 +46,25 @@ describe("a history that counts its bounds in whole days", function()
       assert.equal(1, at.counted(at.TRANSFER, "applied"))
     end)
   end
+end)
+
+describe("a wait by a client's clock", function()
+  it("lets other tasks go on while the transport blocks, and ends with the run", function()
+    local turns, run = 0, { slept = 0 }
+    run.client = { sleep = function(_, ms) run.slept = run.slept + ms end }
+    schedule.run(function()
+      local wait = schedule.spawn(history_check.sleep, run, 5500)
+      repeat
+        turns = turns + 1
+        schedule.sleep(0)
+      until wait.done
+    end)
+    assert.same({ 5500, true }, { run.slept, turns > 5 })
+    for _, name in ipairs { "stopping", "problem" } do
+      history_check.sleep({ client = run.client, [name] = true }, 1000)
+    end
+    assert.equal(5500, run.slept)
+  end)
 end)
 
 describe("two records with the id of one payment", function()
@@ -394,7 +415,7 @@ describe("payments that the journal does not know to be made", function()
   end)
 
   it("are blocked when the service does not know the account that their history is asked for", function()
-    local payouts = at.payouts_with()
+    local payouts = at.payouts_with { concurrency = 1 }
     assert(payouts:add("a", at.TRANSFER, at.move("1", { toAccount = "nobody01" })))
     at.add(payouts, 1, 2)
     local report = assert(payouts:run())

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A queue that is asked by mistake gives an error, and never an answer that looks right.
 
+local history_check = require "purser.desk.payouts.history_check"
 local own = require "own_journal"
 local purser = require "purser"
 local simulated = require "simulated"
@@ -30,6 +31,26 @@ describe("payouts", function()
     assert.equal(0, assert(payouts:report()).total)
     assert.same({ added = 0, repeated = 0 }, payouts:add_all {})
     assert.same({ added = 1, repeated = 0 }, payouts:add_all { payment, n = 1 })
+  end)
+
+  it("has these options unless others are given, and says which payment of a list is none", function()
+    local kept = {}
+    for _, name in ipairs { "queue", "concurrency", "lease_ms", "attempts", "retry_ms", "idle_ms", "progress_ms",
+      "look_back_days", "history_check" } do kept[name] = payouts[name] end
+    assert.same({ queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
+      progress_ms = 500, look_back_days = 90, history_check = "unless_newest" }, kept)
+  end)
+
+  it("runs no plan with problems, and raises what its own functions raise", function()
+    for bad, parameter in pairs { [0] = "none", [1] = "plan" } do
+      local report, err = payouts:run { send = {}, bad = bad }
+      assert.same({ nil, parameter }, { report, err.parameter or "none" })
+    end
+    local begin = history_check.begin
+    history_check.begin = function() error("a fault", 0) end -- luacheck: ignore 122
+    local went, raised = pcall(payouts.run, payouts)
+    history_check.begin = begin -- luacheck: ignore 122
+    assert.same({ false, "a fault" }, { went, raised })
   end)
 
   it("lists no state that does not exist", function()

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Rows of a list that may be a mistake: what is found, and what is left alone.
 
+local at = require "payouts_setting"
 local payments_plan = require "purser.desk.payouts.plan"
 
 local function withdrawal(key, amount, address, more)
@@ -92,4 +93,21 @@ describe("rows that may be a mistake", function()
   it("are none of a list whose rows are all in the queue", function()
     assert.same({}, odd_of({ withdrawal("a", "20", "T"), withdrawal("b", "20", "T") }, { a = true, b = true }))
   end)
+end)
+
+it("a row that equals a payment of another queue may be a mistake while that one may still be made", function()
+  at.begin()
+  local function odd_in(queue)
+    local plan = assert(queue:plan { payments = { { key = "b", operation = at.TRANSFER, params = at.move "5" } } })
+    return plan.payments[1].odd[1] or ""
+  end
+  for stage, is_odd in pairs { waiting = true, taken = true, undecided = true, failed = false, dropped = false } do
+    local other = at.payouts_with { queue = stage }
+    assert(other:add("a", at.TRANSFER, at.move "5"))
+    at.set("stage = $1 WHERE queue = $2", stage, stage)
+    local text = ('an equal payment is %s in the queue "%s": 5 USDT to tradingdesk1'):format(stage, stage)
+    assert.same({ is_odd and text or "", nil }, { odd_in(at.payouts_with()), odd_in(other):match "in the queue" })
+    at.set("stage = 'dropped' WHERE queue = $1", stage)
+  end
+  at.finish()
 end)

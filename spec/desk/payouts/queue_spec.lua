@@ -113,21 +113,27 @@ describe("what waits", function()
     assert.same({}, take(one))
   end)
 
-  it("is taken when it is due, and earlier only where that lies more than three days ahead", function()
+  it("is taken when it is due, and after a run begins where that lies more than three days ahead", function()
     for key, ms in pairs { past = -1, now = 0, soon = 1, late = 3 * DAY } do
       insert(key)
       set("due_at = $1 WHERE payment = $2", time(ms), key)
     end
     assert.equal("now past", keys(take(one)))
     assert.same({}, take(one))
+    within(function(tx) queue.reclaim(tx, one) end)
+    assert.same({}, take(one))
     set("due_at = $1 WHERE payment = 'late'", time(3 * DAY + 1)) -- written while a clock was wrong
+    set("stage = 'done', due_at = $1 WHERE payment = 'past'", time(4 * DAY))
+    assert.same({}, take(one))
+    within(function(tx) queue.reclaim(tx, one) end)
     assert.equal("late", keys(take(one)))
+    assert.equal(now + 4 * DAY, find("past").due_at)
   end)
 
-  it("is waited for where it is due within five minutes, or was put off while a clock was wrong", function()
+  it("is waited for where it is due within five minutes", function()
     insert "a"
     local first = now
-    for ms, left in pairs { [0] = 1, [300000] = 1, [300001] = 0, [3 * DAY] = 0, [3 * DAY + 1] = 1 } do
+    for ms, left in pairs { [0] = 1, [300000] = 1, [300001] = 0, [3 * DAY + 1] = 0 } do
       set("due_at = $1", time(ms))
       assert.equal(left, within(function(tx) return queue.left(tx, QUEUE) end), ms)
       assert.equal(first + ms, assert(within(function(tx) return queue.find(tx, QUEUE, "a") end)).due_at)
@@ -189,12 +195,14 @@ describe("what was taken", function()
     assert.same({}, take_over(one))
   end)
 
-  it("is taken over at once where another's lease ends later than any may, not its own", function()
+  it("is taken over by a run that begins while the lease ends later than any may", function()
     take(one)
     set("lease_until = $1", time(queue.MAX_LEASE_MS))
+    within(function(tx) queue.reclaim(tx, two) end)
     assert.same({}, take_over(two))
     set("lease_until = $1", time(queue.MAX_LEASE_MS + 1))
-    assert.same({}, take_over(one))
+    assert.same({}, take_over(two))
+    within(function(tx) queue.reclaim(tx, two) end)
     assert.equal("a", keys(take_over(two)))
   end)
 
@@ -397,9 +405,25 @@ describe("the journal's knowledge of a payment", function()
     assert.is_false(equal_call().in_queue)
   end)
 
-  it("says when a payment was first sent", function()
+  it("has the payments of the account's other queues that may still be made", function()
+    insert("a", { queue = "q" })
+    insert("b", { queue = "r" })
+    insert("c", { queue = "r", account = "b" })
+    for _, stage in ipairs { "waiting", "taken", "undecided", "sent", "done", "failed", "dropped" } do
+      set("stage = $1", stage)
+      local found = within(function(tx) return queue.elsewhere(tx, QUEUE) end)
+      local may_be_made = stage == "waiting" or stage == "taken" or stage == "undecided"
+      assert.same({ stage, may_be_made and "b" or "" }, { stage, keys(found) })
+    end
+  end)
+
+  it("says when a payment was first sent, and has the intent of its latest attempt", function()
     insert "a"
     assert.is_nil(find("a").first_sent_at)
+    local self = { account = "a", client = { now = function() return 7 end } }
+    assert.same({ id = find("a").id, account = "a", operation = "wallet.transfer", params = MOVE, sent_at = 7,
+      recv_window = find("a").recv_window, attempt = 0 }, queue.intent_of(self, find "a"))
+    assert.equal(9, queue.intent_of(self, { sent_at = 9 }).sent_at)
     local first = now
     for _ = 1, 2 do
       finish(assert(mark(one, take(one)[1])), "not_sent", { stage = "waiting" })
@@ -463,9 +487,5 @@ describe("the counts of a queue", function()
     set("stage = 'taken', worker = 'two', lease_until = $1 WHERE payment = 'c'", time(900))
     assert.same({ due_at = now + 500, message = "a pause", sent = 1, others = 1, lease_until = now + 900 },
       (within(function(tx) return queue.next_due(tx, one) end)))
-    set("due_at = $1 WHERE payment = 'a'", time(4 * DAY)) -- written while the clock was wrong, so both are over
-    set("lease_until = $1 WHERE payment = 'c'", time(4 * DAY))
-    local found = within(function(tx) return queue.next_due(tx, one) end)
-    assert.same({ 0, 0 }, { found.due_at, found.lease_until })
   end)
 end)

@@ -90,14 +90,45 @@ describe("a payment that was left undecided", function()
     assert.same({ 1, 1 }, { counted "received", counted "applied" })
   end)
 
+  it("is not sent by a person's word where no history can be read, unless none is ever to be checked", function()
+    local reconcile = at.client.reconcile
+    local function half(_, intent, options, window) -- the last question's answer is not whole
+      if window.is_planned then return reconcile(at.client, intent, options, window) end
+      return { outcome = "undecided", incomplete = true, reason = "a page is missing", candidates = {} }
+    end
+    for name, case in pairs { ["known histories"] = { "unless_newest", is_blocked = true },
+      ["a new process"] = { "unless_newest", is_new = true, is_blocked = true }, ["no check"] = { "never" },
+      ["a page"] = { "unless_newest", reconcile = half, is_blocked = true } } do
+      local options = { queue = name, history_check = case[1] }
+      payouts = payouts_with(options)
+      leave_undecided(false)
+      local before = counted "received"
+      at.sim:advance(60000)
+      assert.is_true(payouts:retry("a", { force = true, by = "alice" }))
+      if case.is_new then payouts = payouts_with(options) end
+      at.client.reconcile = case.reconcile
+      if not case.reconcile then
+        at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
+      end
+      local report = assert(payouts:run())
+      at.sim:disarm()
+      at.client.reconcile = nil
+      assert.same({ name, case.is_blocked or nil }, { name, report.blocked == 1 or nil })
+      assert.equal(before + report.done, counted "received")
+      if case.is_blocked then assert.matches("make the history readable", report.blocked_payments[1].message) end
+      assert.equal(1, assert(payouts:run()).done)
+    end
+  end)
+
   it("is looked for over all of its attempts", function()
     -- the first attempt was made; a person put it back, the second never arrived, and hours lie between
+    payouts = payouts_with { history_check = "never" }
     leave_undecided(true)
     at.sim:advance(60000)
     assert.is_true(payouts:retry("a", { force = true }))
     at.sim:advance(5 * 3600000)
     at.sim:fault { kind = "reset", when = "before", operation = TRANSFER }
-    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 11 }
+    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 20 }
     assert.equal(1, assert(payouts:run()).undecided)
     at.sim:disarm()
     local _, err = payouts:retry "a"
@@ -302,6 +333,18 @@ describe("a payment that was never sent", function()
     assert(payouts:run())
     assert.equal("done", assert(payouts:find "a").state)
     assert.same({}, (at.journal.db:rows "SELECT number FROM purser_attempts")) -- the word was of no attempt
+  end)
+
+  it("and was undecided is not sent by a person's word where no history can be read", function()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    at.set "stage = 'undecided'"
+    assert.is_true(payouts:retry("a", { force = true, by = "alice" }))
+    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
+    assert.equal(1, assert(payouts:run()).blocked)
+    assert.equal(0, counted "received")
+    at.sim:disarm()
+    payouts.history = nil
+    assert.equal(1, assert(payouts:run()).done)
   end)
 
   it("is put back, and one that was undecided is looked for in the histories again", function()

@@ -271,3 +271,13 @@ describe("a run", function()
     assert.equal("", at.journal.db:rows("SELECT run FROM purser_run_rows WHERE of_payment = 'b'")[1].run)
   end)
 end)
+
+it("a view has no payment with a problem, and says of each other why the queue cannot take it", function()
+  local function payment(key, ...)
+    return { key = key, operation = at.TRANSFER, params = at.move "1", problems = { ... } }
+  end
+  local payments = { payment("a", "two of these"), payment " b", payment "c" }
+  local view = assert(runs.see(at.payouts_with(), payments))
+  assert.same({ { "two of these" }, 1, {}, "c" }, { payments[1].problems, #payments[2].problems, payments[3].problems,
+    keys(view.list) })
+end)

@@ -73,6 +73,21 @@ describe("the progress", function()
     for _, reason in ipairs(said) do assert.equal("nothing", reason) end
   end)
 
+  it("has the numbers of each end", function()
+    local payouts = payouts_with { progress_ms = 1 }
+    for i, stage in ipairs { "failed", "undecided", "dropped", "waiting", "waiting" } do
+      assert(payouts:add(stage .. i, TRANSFER, move "1"))
+      set("stage = $1, blocked = CASE payment WHEN 'waiting4' THEN 'yes' ELSE '' END WHERE payment = $2", stage,
+        stage .. i)
+    end
+    set "due_at = '9' WHERE payment = 'waiting5'"
+    local last
+    payouts.progress = function(progress) last = progress end
+    payouts:run()
+    last.rate, last.seconds_left = nil, nil
+    assert.same({ total = 5, finished = 5, done = 2, failed = 1, undecided = 1, blocked = 0 }, last)
+  end)
+
   it("shows it in its line", function()
     assert.equal("[######..............] 1 of 3 payments (33 %), 0/s, 1 blocked, waits: the next is due in 2 s",
       purser.payouts.progress_line {

@@ -39,6 +39,15 @@ describe("A record of a deposit", function()
     end
   end)
 
+  it("of a state that says neither yes nor no is the credited one, beside an equal pending one", function()
+    for _ = 1, 2 do world.show { { tx = "a" }, { tx = "a", status = 4 } } end
+    for _, states in ipairs { { 4, 12 }, { 12, 4 } } do
+      world.show { { tx = "a", status = states[1] }, { tx = "a", status = states[2] } }
+      assert.same({ "alice", { "seen" } }, { world.list()[1].customer, world.list()[1].verbs })
+      assert.is_nil(world.list()[2])
+    end
+  end)
+
   for name, change in pairs { network = { network = "ERC20" }, coin = { coin = "USDT-X" },
     amount = { amount = "4.9" } } do
     it("with another " .. name .. " is the credited one, where the transaction is the same", function()

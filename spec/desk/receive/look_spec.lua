@@ -14,10 +14,13 @@ describe("A run", function()
     local world = receive_world.new()
     local _, err = world.receive:run { deadline_ms = 0 }
     assert.matches("run `purser receive begin` first", err.message, 1, true)
+    _, err = world.receive:preview {}
+    assert.matches("run `purser receive begin` first", err.message, 1, true)
     world.deposit "5"
     world.sim:advance(3600000)
     world.deposit "7"
     assert.same({ old = 1, pending = 1 }, world.receive:begin {})
+    assert.same({}, world.receive:preview {})
     _, err = world.receive:begin {}
     assert.matches("kept already", err.message)
     _, err = world.open({ coin = "BTC" }):run { deadline_ms = 0 }
@@ -43,6 +46,29 @@ describe("A look", function()
     end
     assert(world.receive:run { deadline_ms = 0 })
     assert.equal(3, reads)
+  end)
+end)
+
+describe("A run with events to hand over", function()
+  after_each(files.remove_kept)
+
+  it("says before each of them that it still reads: a slow receiver ends no lease", function()
+    local world, leases = receive_world.new(), 0
+    assert(world.receive:begin { customers = world.customers })
+    local lease = world.receive.store.lease
+    function world.receive.store.lease(...)
+      leases = leases + 1
+      return lease(...)
+    end
+    for count = 0, 2, 2 do
+      for i = 1, count do world.deposit(tostring(5 + i)) end
+      world.sim:advance(3600000)
+      local handed = 0
+      leases = 0
+      assert(world.receive:run { deadline_ms = 0, told = function() handed = handed + 1 end })
+      assert.equal(count, handed)
+      assert.equal(3 + count, leases) -- the first, one a look, one an event, and the release
+    end
   end)
 end)
 

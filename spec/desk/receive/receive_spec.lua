@@ -34,6 +34,17 @@ describe("A database of deposits", function()
         or err.parameter })
     end
   end)
+
+  it("is looked at each hour at least, and never without a pause", function()
+    for poll_ms, is_right in pairs { [0] = false, [1] = true, [3600000] = true, [3600001] = false } do
+      local options = { sqlite = files.new_path(), poll_ms = poll_ms }
+      local receive, err = purser.receive.open(options)
+      assert.same({ poll_ms, is_right }, { poll_ms, receive ~= nil })
+      assert.equal(not is_right and "poll_ms" or nil, err and err.option)
+      if receive then receive:close() end
+    end
+    files.remove_kept()
+  end)
 end)
 
 describe("A test of a receiver", function()

@@ -12,6 +12,8 @@ describe("The lease of a process whose clock was wrong", function()
     local store = receive_world.new().receive.store
     assert(store:lease("one", 1800000000000, 45000))
     assert.is_nil((store:lease("two", 1800000044999, 45000)))
+    local ok, err = store:lease("two", 1800000045000 - 450000, 45000)
+    assert.same({ "config", "held" }, { ok or err.kind, err.code })
     assert.is_true(store:lease("two", 1700000000000, 45000))
     assert.is_nil((store:lease("one", 1700000044999, 45000)))
     assert.is_true(store:lease("one", 1700000045000, 45000))
@@ -29,6 +31,19 @@ describe("A database of deposits", function()
     assert(world.receive:run { deadline_ms = 0 })
     local row = world.receive.store:rows "SELECT credited, old, time FROM purser_receive_deposit"[1]
     assert.same({ "1", "", 13 }, { row.credited, row.old, #row.time })
+  end)
+
+  it("returns the refusal of a change as an error of the caller's, and keeps nothing of the change", function()
+    local store = receive_world.new().receive.store
+    local value, err = store:write(function(book)
+      book:set_meta("x", 1)
+      return nil, "not so"
+    end)
+    assert.same({ value = nil, kind = "argument", message = "not so" }, { value = value, kind = err.kind,
+      message = err.message })
+    assert.is_nil(store:write(function(book) return book:meta "x" or false end) or nil)
+    value, err = store:write(function(book) return book:rows "SELECT nothing" end)
+    assert.same({ nil, "config" }, { value, err.kind })
   end)
 
   for name, last in pairs { ["any statement is the last one"] = 40,

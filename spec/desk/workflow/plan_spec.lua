@@ -40,6 +40,11 @@ describe("plan_withdraw", function()
     local sim, client = world()
     local none = { coin = "USDT", network = "TRX", address = TRON, amount = "0" }
     assert.matches("the amount 0 is not positive", assert(client.wallet:plan_withdraw(none)).problems[1])
+    for _, name in ipairs { "plan_withdraw", "plan_create_deposit_address" } do
+      local _, err = client.wallet[name](client.wallet, { coin = "USDT", max_age_ms = -1 })
+      assert.equal("max_age_ms", err.parameter)
+      assert(client.wallet[name](client.wallet, { coin = "USDT", network = "TRX", max_age_ms = 0 }))
+    end
     none.max_age_ms = 0
     sim:advance(1)
     sim:fault { kind = "reject", operation = "wallet.coins", code = "700007", times = 9 }

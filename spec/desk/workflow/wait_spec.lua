@@ -4,6 +4,7 @@
 local errors = require "purser.client.call.errors"
 local purser = require "purser"
 local simulated = require "simulated"
+local wait = require "purser.desk.workflow.wait"
 
 local NOW, MINUTE = 1700000000000, 60000
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
@@ -29,6 +30,43 @@ describe("wait_withdrawal", function()
     assert.equal(id, record.id)
     assert.is_true(sim:now() > NOW + 2 * MINUTE)
     assert.is_true(sim:counts()["wallet.withdrawal_history"].received < 20) -- it looks less and less often
+  end)
+
+  it("looks from a time on, then at the time of the record that was found", function()
+    local walks, client = {}, { now = function() return NOW end, sleep = function() end }
+    function client.each(_, operation, given)
+      walks[#walks + 1] = { operation, given.from, given.to or "now", given.coin, given.shows_at_least or "unknown" }
+      local records = { { id = "w1", status = #walks == 3 and 7 or 3, applyTime = 5 } }
+      if #walks == 1 then records = {} end
+      return { next = function() return table.remove(records) end }
+    end
+    local found = assert(wait.withdrawal(client, "w1", { since = NOW, coin = "USDT" }))
+    assert.equal(7, found.status)
+    local history = "wallet.withdrawal_history"
+    assert.same({ { history, NOW, "now", "USDT", "unknown" }, { history, NOW, "now", "USDT", "unknown" },
+      { history, 5, 5, "USDT", 1000 } }, walks)
+  end)
+
+  it("ends in each of these states, and waits ten minutes for them unless told otherwise", function()
+    local ends = { success = { [7] = "done", [8] = "failed", [9] = "failed" },
+      sent = { [6] = "done", [7] = "done", [8] = "failed", [9] = "failed" },
+      final = { [7] = "done", [8] = "done", [9] = "done" },
+      cancelled = { [6] = "failed", [7] = "failed", [8] = "failed", [9] = "done" } }
+    for goal, verdicts in pairs(ends) do
+      for status = 1, 10 do
+        local now = NOW
+        local client = { now = function() return now end, sleep = function(_, ms) now = now + ms end }
+        function client.each()
+          local records = { { id = "w1", status = status, applyTime = NOW } }
+          return { next = function() return table.remove(records) end }
+        end
+        local found, err = wait.withdrawal(client, "w1", { goal = goal })
+        local outcome = err and err.outcome
+        assert.same({ goal, status, verdicts[status] or "unknown" }, { goal, status, found and "done"
+          or outcome == "rejected" and "failed" or outcome })
+        assert.equal(outcome == "unknown" and NOW + 600000 or NOW, now)
+      end
+    end
   end)
 
   it("is content with less, when asked", function()

@@ -154,10 +154,8 @@ function run.propose(self, given)
   for name, value in pairs(plan.params) do words[#words + 1] = ("%s=%s"):format(name, tostring(value)) end
   table.sort(words)
   local made = digest.id("agent", given.reference, row.full_name, table.concat(words, "\n"))
-  if not self.proposed[given.reference] then
-    if self.count >= MAX_PROPOSED then self.proposed, self.count = {}, 0 end
-    self.count = self.count + 1
-  end
+  if self.count >= MAX_PROPOSED then self.proposed, self.count = {}, 0 end
+  self.count = self.count + 1
   self.proposed[given.reference] = { digest = made, operation = row.full_name, params = plan.params,
     problems = plan.problems, at = core.monotonic_ms() }
   return { state = #plan.problems == 0 and "proposed" or "refused", digest = made, text = plan.text,
@@ -175,33 +173,27 @@ end
 -- Returns an equal payment of another reference that may have been made lately; nil for none; or nil and an error.
 local function equal_payment(self, reference, proposal)
   local after = { intent = { sent_at = self.client:now() - self.equal_days * DAY_MS, id = "" } }
+  local face = M.face(proposal.operation, proposal.params)
   local may_be_made = { done = true, open = true, unknown = true, undecided = true }
   repeat
     local entries, err = self.journal:entries { account = self.client:account(), after = after, limit = 500 }
     if not entries then return nil, err end
     for _, entry in ipairs(entries) do
       if may_be_made[entry.state] and entry.key ~= reference
-        and M.is_equal(entry.intent.params or {}, proposal.params, entry.intent.operation, proposal.operation) then
-        return entry
-      end
+        and M.face(entry.intent.operation, entry.intent.params or {}) == face then return entry end
     end
     after = entries[#entries]
   until #entries < 500
 end
 
--- Returns the journal's digest of a payment without its remark: equal payments have equal digests.
-local function face_of(operation, params)
+--- Returns a digest of a payment without its remark, the same for all payments of as much to the same place.
+---@return string
+function M.face(operation, params)
   local shown = {}
   for name, value in pairs(params) do
     if name ~= "remark" then shown[name] = value end
   end
   return planned.columns(operation, shown).digest
-end
-
---- Tells whether two payments move the same to the same place.
----@return boolean
-function M.is_equal(params, others, operation, other)
-  return face_of(operation, params) == face_of(other, others)
 end
 
 function run.pay(self, given)

@@ -22,30 +22,22 @@ end
 -- the journal is lost, also with other content.
 local function made_id(self, key) return digest.id("purser payment", self.account, self.queue, key) end
 
--- Returns true where a payment can have this key; or nil and an error.
-local function check_key(key)
+--- Returns a payment with checked parameters and its id; or nil and an error.
+---@param self { account: string, queue: string }
+function M.prepare(self, key, operation, params)
   if type(key) ~= "string" then
     return nil, errors.argument("key", ("the key of a payment is a %s"):format(type(key)),
       "give a text, then the operation and the parameters: payouts:add(key, operation, params)")
   elseif not plain_text.is_name(key) then
     return argument_error(plain_text.clean(key), M.NO_NAME, "give a text of 1 to 200 characters without them")
   end
-  return true
-end
-
---- Returns a payment with checked parameters and its id; or nil and an error.
----@param self { account: string, queue: string }
-function M.prepare(self, key, operation, params)
-  local ok, err = check_key(key)
-  if not ok then return nil, err end
   local row = planned.operation(operation)
   if not row or row.effect ~= "transfer" then
     local given = type(operation) == "string" and ('"%s"'):format(operation) or "a " .. type(operation)
     return argument_error(key, given .. " is no operation that moves funds",
       "give one such as wallet.withdraw or broker.transfer")
   end
-  local values
-  values, err = planned.check(operation, params)
+  local values, err = planned.check(operation, params)
   if not values then
     err.message = ('payment "%s": %s'):format(key, err.message)
     return nil, err
@@ -148,8 +140,6 @@ local function prepare_all(self, list)
 end
 
 M.LOCK = 7078803 -- held while payments are added or replaced
-
----------------------------------------------------------------------------------------------------- a long list
 
 -- A transaction that writes a long list row by row keeps other workers out for longer than they wait. So the rows are
 -- written beside the journal's, a batch at a time, and one statement moves them: nobody sees a part of a list.

@@ -35,6 +35,19 @@ function M.sleep(self, ms)
   end
 end
 
+--- Lets a second of `ms` at most pass, for one task of the run; for the others a pause. Returns how many passed.
+function M.nap(self, ms)
+  local slice = self.is_sleeping and 0 or math.max(1, math.min(ms, MAX_SLEEP_MS))
+  if self.is_sleeping then
+    schedule.sleep(self.idle_ms)
+  else
+    self.is_sleeping = true
+    M.sleep(self, slice)
+    self.is_sleeping = false
+  end
+  return slice
+end
+
 --- Returns the time from a request's stamp until its record must be visible (ms).
 function M.visible_ms(self) return select(2, planned.times(self.client)) end
 
@@ -64,12 +77,6 @@ end
 --- Returns whether an error concerns all calls, whatever is tried again.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
--- Returns whether a read was rejected, or its answer is no list.
-local function is_rejection(err)
-  return err.kind == "argument" or err.kind == "decode" or err.phase == "history"
-    or err.kind == "api" and err.outcome == "rejected"
-end
-
 --- Asks until there is an answer, and tells the run why it waits. Returns the answer; nil and an error where the
 --- service rejects for good; or nothing where the run ends.
 ---@param ask fun(): purser.Reconciliation|nil, purser.Error|nil
@@ -83,14 +90,14 @@ function M.ask(self, ask)
       self.problem = err
       return nil
     end
-    tries, rejections = tries + 1, is_rejection(err) and rejections + 1 or 0
+    local is_rejection = err.kind == "argument" or err.kind == "decode" or err.phase == "history" -- no list
+      or err.kind == "api" and err.outcome == "rejected"
+    tries, rejections = tries + 1, is_rejection and rejections + 1 or 0
     if rejections >= REJECTIONS then return nil, err end
     self.waiting_for = "a history that cannot be read: " .. err.message
     M.sleep(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
   end
 end
-
------------------------------------------------------------------------------------------------------- the witness file
 
 local tables = {
   "CREATE TABLE IF NOT EXISTS purser_marks (scope TEXT PRIMARY KEY, mark TEXT NOT NULL)",
@@ -130,43 +137,20 @@ end
 
 local function mark_name(self) return "payouts mark " .. self.scope end
 
--- Notes in the witness that a run begins. Returns whether the journal is the newest; or nil and an error.
-local function begin_run(self)
-  local journal_id, problem = self.journal:id()
-  if not journal_id then return nil, problem end
-  self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
-  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
-  if not rows then return nil, message end
-  local mark = rows[1] and rows[1].value
-  local found
-  found, message = self.witness_db:transaction(function(tx)
-    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", self.scope)[1]
-    local running = tx:rows("SELECT worker FROM purser_running WHERE scope = $1", self.scope)[1]
-    tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-      self.scope, self.worker)
-    return { newest = kept ~= nil and not running and kept.mark == mark }
-  end)
-  if not found then return nil, witness_error(message) end
-  return found.newest
-end
-
--- Gives the journal a new mark. Returns it; or nil and a message.
+-- Gives the journal a new mark. Returns it; or nil and an error.
 local function mark_journal(self)
-  local mark, message = core.random_token(24)
-  if not mark then return nil, message end
-  local ok
-  ok, message = self.journal.db:transaction(function(tx)
+  return planned.within(self.journal, function(tx)
+    local mark, message = core.random_token(24)
+    if not mark then tx:reject(message) end
     tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
       mark_name(self), mark)
-    return true
+    return mark
   end)
-  return ok and mark, message
 end
 
 -- Ends the run, for the witness cannot be used.
 local function fail(self, message) self.problem = self.problem or witness_error(message) end
 
--- Changes the witness.
 local function write(self, change)
   local ok, message = self.witness_db:transaction(function(tx)
     change(tx)
@@ -174,8 +158,6 @@ local function write(self, change)
   end)
   if not ok then fail(self, message) end
 end
-
-------------------------------------------------------------------------------------------- what is known of histories
 
 local function new_state(self, newest)
   local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
@@ -188,24 +170,9 @@ local function new_state(self, newest)
   return state
 end
 
--- Returns what is known of the histories, by the journal's connection: another connection may reach another journal.
-local function state_of(self)
-  local state = self.history
-  if state and state.connection == self.journal.db.handle then return state end
-  return new_state(self, false)
-end
-
+-- Returns whether a state is of the journal's connection: another connection may reach another journal.
 local function is_of_now(self, state)
-  return self.history == state and state.connection == self.journal.db.handle
-end
-
--- Returns a record without members that are tables: nothing compares them.
-local function plain(record)
-  local kept = {}
-  for name, value in pairs(record) do
-    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
-  end
-  return kept
+  return state and self.history == state and state.connection == self.journal.db.handle
 end
 
 -- Returns the readings of the histories, which the witness keeps.
@@ -226,7 +193,12 @@ local function readings_of(self, state)
   function store.save(history, reading)
     if not db then return end
     local records = json.list {}
-    for i, record in ipairs(reading.records) do records[i] = plain(record) end
+    for i, record in ipairs(reading.records) do
+      records[i] = {}
+      for name, value in pairs(record) do -- nothing compares members that are tables
+        if type(value) ~= "table" and type(value) ~= "userdata" then records[i][name] = value end
+      end
+    end
     local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began,
       days = self.look_back_days }
     write(self, function(tx)
@@ -236,17 +208,29 @@ local function readings_of(self, state)
     end)
   end
 
-  return planned.kept_readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
+  return planned.readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
 end
 
---- Notes that a run begins. Returns nothing, or a problem.
+--- Notes that a run begins, in the witness, too. Returns nothing, or a problem.
 function M.begin(self)
   if self.history then self.history.rejections = {} end
   if not self.witness_db then return nil end
-  local newest, problem = begin_run(self)
-  if newest == nil then return problem end
-  self.began_newest = newest
-  if newest and not self.history then new_state(self, true) end
+  local journal_id, problem = self.journal:id()
+  if not journal_id then return problem end
+  self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
+  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
+  if not rows then return message end
+  local found
+  found, message = self.witness_db:transaction(function(tx)
+    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", self.scope)[1]
+    local running = tx:rows("SELECT worker FROM purser_running WHERE scope = $1", self.scope)[1]
+    tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+      self.scope, self.worker)
+    return { newest = kept ~= nil and not running and rows[1] ~= nil and kept.mark == rows[1].value }
+  end)
+  if not found then return witness_error(message) end
+  self.began_newest = found.newest
+  if found.newest and not self.history then new_state(self, true) end
 end
 
 --- Notes that a run has ended well, with a mark; with none where it did not look, so that the next one must. Returns
@@ -271,34 +255,14 @@ function M.finish(self)
   return self.problem
 end
 
--- Rests before the first reading: one task, by the client's clock. The reason begins with the time, for a terminal may
--- cut the rest.
-local function rest(self, state)
-  if self.is_sleeping then return schedule.sleep(self.idle_ms) end
-  self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
-    :format(math.ceil(state.sleep_ms / 1000))
-  local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
-  self.is_sleeping = true
-  M.sleep(self, slice)
-  state.sleep_ms, self.is_sleeping = state.sleep_ms - slice, false
-end
-
-------------------------------------------------------------------------------------------------------- the question
-
--- Returns a text that is equal for payments of one history.
-local function history_of(payment)
-  local parts = { payment.operation }
-  for _, name in ipairs(reconcile_of(payment).copy_params or {}) do
-    parts[#parts + 1] = tostring(payment.params[name])
-  end
-  return table.concat(parts, "\n")
-end
-
 local READABLE = "make the history readable, and run it again"
 
 -- Returns the histories' answer; nil and why they cannot be asked for this payment; or nothing where the run ends.
 local function answer_of(self, state, payment)
-  local key = history_of(payment)
+  local key = payment.operation -- and what else names a history
+  for _, name in ipairs(reconcile_of(payment).copy_params or {}) do
+    key = key .. "\n" .. tostring(payment.params[name])
+  end
   if state.rejections[key] then return nil, state.rejections[key] end
   local intent = { operation = payment.operation, params = payment.params, account = self.account,
     sent_at = state.sent_at, recv_window = planned.times(self.client) }
@@ -323,8 +287,7 @@ local function describe(reconcile, records)
   return #records > 0 and (": %s shows %s%s"):format(reconcile.lookup, table.concat(words, ", "), more) or ""
 end
 
--- Returns whether as many equal payments without an id stand undecided as there are candidates: each record is of one
--- payment at most, so that this payment was not made.
+-- Returns whether as many equal payments without an id stand undecided as there are candidates: none is left for this.
 local function is_spared(self, payment, answer)
   if payment.client_id then return false end
   local number, err = planned.within(self.journal, function(tx)
@@ -334,16 +297,21 @@ local function is_spared(self, payment, answer)
   return number ~= nil and number >= #answer.candidates
 end
 
+--- Returns the change of a payment that is not sent, because each reading of its history is rejected.
+function M.unreadable(payment, why)
+  return { stage = "waiting", blocked = true, message = ("whether it was made before cannot be looked for in %s: %s; "
+    .. READABLE):format(reconcile_of(payment).lookup, why) }
+end
+
 -- Returns the payment's change by an answer; nil where the payment may be sent.
 local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
     return { record = answer.record }
-  elseif payment.disowned or not answer and not rejection or answer and answer.outcome == "not_done" then
-    return nil
   elseif not answer then
-    return { stage = "waiting", blocked = true, message = ("whether it was made before cannot be looked for in %s: %s; "
-      .. READABLE):format(reconcile.lookup, rejection) }
+    return rejection and M.unreadable(payment, rejection) or nil
+  elseif payment.disowned or answer.outcome == "not_done" then
+    return nil
   elseif answer.is_busy then
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
   elseif not payment.put_off_at then
@@ -378,9 +346,12 @@ function M.look(self, payment)
   -- a conversion pays nobody, and converts only what is left
   if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
   while not self.stopping and not self.problem do
-    local state = state_of(self)
-    if state.sleep_ms > 0 then
-      rest(self, state)
+    local state = is_of_now(self, self.history) and self.history or new_state(self, false)
+    if state.sleep_ms > 0 then -- the reason begins with the time, for a terminal may cut the rest
+      self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
+        :format(math.ceil(state.sleep_ms / 1000))
+      local passed = M.nap(self, state.sleep_ms) -- others may rest meanwhile
+      state.sleep_ms = state.sleep_ms - passed
     else
       renew(self, state, payment)
       state.readings = state.readings or readings_of(self, state)

@@ -32,8 +32,6 @@ Payouts.__index = Payouts
 ---@class purser.modules.payouts
 local M = {}
 
--------------------------------------------------------------------------------------------------------- adding
-
 --- Returns a payment's parameters as they travel, with the queue's id; or nil and an error.
 ---@param account string     as of client:account()
 ---@param queue_name string
@@ -60,8 +58,6 @@ function Payouts:add(key, operation, params)
   local counts, err = self:add_all { { key = key, operation = operation, params = params } }
   return counts and counts.added == 1, err
 end
-
-------------------------------------------------------------------------------------------------------- looking
 
 local states = { state = { "waiting", "taken", "sent", "done", "failed", "undecided", "dropped" } }
 
@@ -157,8 +153,6 @@ function Payouts:retry_all(keys, options)
   return retry.retry_all(self, keys, options)
 end
 
-------------------------------------------------------------------------------------------------------- running
-
 ---@class purser.PayoutsProgress
 ---@field total integer
 ---@field finished integer      done, failed, undecided or dropped
@@ -182,18 +176,6 @@ function Payouts:plan(options)
     unchecked = options and options.unchecked })
 end
 
--- Returns the plan or the options of a run; or nil and an error.
-local function chosen(what)
-  local is_plan = type(what) == "table" and type(what.send) == "table"
-  if what == nil or is_plan then return is_plan and what or {} end
-  local problem, option = option_schema.check(what, { all = "boolean" }, "option of payouts:run")
-  if problem then
-    return nil, errors.option(problem, option, "give a plan of payouts:plan, or { all = true }; the options of "
-      .. "a worker belong to payouts.new")
-  end
-  return what
-end
-
 --- Takes, sends and reconciles until no payment is left that is due within five minutes. A plan's run makes what the
 --- plan has to send and nothing else; where the queue changed since, nothing is sent (`code` "payouts.changed_since").
 --- Without a plan it makes what was added and is no plan's; with { all = true } everything. Returns the report; or nil
@@ -201,10 +183,15 @@ end
 ---@param what purser.PaymentsPlan|{ all: boolean }|nil
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:run(what)
-  local plan, problem = chosen(what)
-  if not plan then return nil, problem end
-  if plan.send and plan.bad > 0 then
+  local plan, problem, option = what == nil and {} or what, nil, nil
+  if type(plan) ~= "table" or type(plan.send) ~= "table" then
+    problem, option = option_schema.check(plan, { all = "boolean" }, "option of payouts:run")
+  elseif plan.bad > 0 then
     return nil, errors.argument("plan", "payments of the plan have problems", "correct them, and plan again")
+  end
+  if problem then
+    return nil, errors.option(problem, option, "give a plan of payouts:plan, or { all = true }; the options of "
+      .. "a worker belong to payouts.new")
   end
   local unlock, mark
   unlock, problem = history_check.lock_worker(self)

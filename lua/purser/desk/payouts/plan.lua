@@ -3,21 +3,15 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local planned = require "purser.write.planned"
 local purser = require "purser"
+local queues = require "purser.desk.payouts.queue"
 local runs = require "purser.desk.payouts.runs"
 local utc = require "purser.client.util.utc"
 
 local M = {}
 
------------------------------------------------------------------------------------------------------------- checking
-
 local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
-
--- Returns what is wrong with the parameters of a payment, or nil.
-local function check_params(client, payment)
-  local request, err = client:preview(payment.operation, payment.params)
-  return not request and err.message .. (err.hint and "; " .. err.hint or "") or nil
-end
 
 -- Returns the plan of a payment to an address, and notes its fee; false for another payment; nil and an error where the
 -- coins cannot be read.
@@ -43,13 +37,12 @@ local function check(client, payments, unchecked)
       payment.params = plan.params
       if not had_id then payment.params.withdrawOrderId = nil end -- the queue makes its own, from the key
     end
-    if payment.row and not payment.problems[1] then payment.problems[1] = check_params(client, payment) end
+    if payment.row and not payment.problems[1] then
+      local request, problem = client:preview(payment.operation, payment.params)
+      payment.problems[1] = not request and problem.message .. (problem.hint and "; " .. problem.hint or "") or nil
+    end
   end
 end
-
----------------------------------------------------------------------------------------------- what may be a mistake
-
--- A person decides: each may be right.
 
 local DAYS, DAY_MS = 7, 86400000
 local FAR = decimal "10" -- times the next lower amount
@@ -138,11 +131,8 @@ end
 
 local function mark_paid(payments, known, paid)
   for _, payment in ipairs(payments) do
-    local entry = payment.row and not known[payment.key] and paid[content_of(payment.operation, payment.params)]
-    if entry then
-      table.insert(payment.odd, ("an equal payment was sent on %s (%s): %s"):format(utc.text(entry.intent.sent_at),
-        entry.state, text_of(payment)))
-    end
+    local other = payment.row and not known[payment.key] and paid[content_of(payment.operation, payment.params)]
+    if other then table.insert(payment.odd, ("an equal payment %s: %s"):format(other, text_of(payment))) end
   end
 end
 
@@ -168,18 +158,29 @@ end
 
 local was_paid = { done = true, open = true, unknown = true, undecided = true }
 
---- Returns the calls of the last days that were or may have been executed, for find_odd; or nil and an error.
+--- Returns the equal payments that find_odd knows: a word on each call of the last days that was or may have been
+--- executed, and on each payment that may be made from another queue; or nil and an error.
 ---@param journal purser.Journal
 ---@param account string
 ---@param now integer  epoch milliseconds
----@return table<string, purser.JournalEntry>|nil paid, purser.Error|nil err
-function M.paid_lately(journal, account, now)
+---@param queue purser.Payouts|nil
+---@return table<string, string>|nil paid, purser.Error|nil err
+function M.paid_lately(journal, account, now, queue)
+  local paid, others = {}, {}
   local entries, err = journal:entries { account = account, after = { intent = { sent_at = now - DAYS * DAY_MS,
     id = "" } } }
-  if not entries then return nil, err end
-  local paid = {}
+  if entries and queue then
+    others, err = planned.within(journal, function(tx) return queues.elsewhere(tx, queue) end, true)
+  end
+  if not entries or not others then return nil, err end
+  for _, other in ipairs(others) do
+    paid[content_of(other.operation, other.params)] = ('is %s in the queue "%s"'):format(other.state, other.queue)
+  end
   for _, entry in ipairs(entries) do
-    if was_paid[entry.state] then paid[content_of(entry.intent.operation, entry.intent.params)] = entry end
+    if was_paid[entry.state] then
+      paid[content_of(entry.intent.operation, entry.intent.params)] =
+        ("was sent on %s (%s)"):format(utc.text(entry.intent.sent_at), entry.state)
+    end
   end
   return paid
 end
@@ -187,7 +188,7 @@ end
 --- Adds to `odd` of each payment why it may be a mistake.
 ---@param payments table[]
 ---@param known table<string, boolean>  keys that are in the queue
----@param paid table<string, purser.JournalEntry>  of M.paid_lately
+---@param paid table<string, string>  of M.paid_lately
 function M.find_odd(payments, known, paid)
   mark_equal(payments, known)
   mark_keys(payments, known)
@@ -196,19 +197,13 @@ function M.find_odd(payments, known, paid)
   mark_far(payments, known)
 end
 
----------------------------------------------------------------------------------------------- sums and balances
-
--- Returns the payer: a sub-account, or "" for the account of the key.
-local function source_of(payment)
-  return payment.row.group ~= "wallet" and payment.params.fromAccount or ""
-end
-
 --- Sums the payments without problems, by payer and asset.
 function M.totals(payments)
   local list, by_key = {}, {}
   for _, payment in ipairs(payments) do
     if payment.row and not (payment.problems and payment.problems[1]) then
-      local source, asset = source_of(payment), asset_of(payment)
+      local source = payment.row.group ~= "wallet" and payment.params.fromAccount or "" -- of the key's own account
+      local asset = asset_of(payment)
       local account_type = payment.params.fromAccountType or "SPOT"
       local key = table.concat({ source, account_type, asset }, "\n")
       local total = by_key[key]
@@ -227,21 +222,18 @@ function M.totals(payments)
   return list
 end
 
--- Returns the records of a source's balances, the error, and whether a missing asset has a balance of 0.
-local function read_balances(client, source)
-  if source ~= "" then
-    return client.sub_account:balances { subAccount = source, accountType = "SPOT" }
-  elseif client.profile.live_operations then
-    local account, err = client:call "live.account"
-    return account and account.balances, err, true
-  end
-  return client.wallet:convertible_balances() -- of the account itself no other operation of the document shows any
-end
-
 -- Returns a function from an asset to the free balance of a source, or nil and why it is not shown.
 local function balances_of(client, source)
-  local list, err, is_complete = read_balances(client, source)
-  local balances = {}
+  local balances, is_complete = {}, client.profile.live_operations and source == ""
+  local list, err
+  if source ~= "" then
+    list, err = client.sub_account:balances { subAccount = source, accountType = "SPOT" }
+  elseif is_complete then
+    list, err = client:call "live.account"
+    list = list and list.balances
+  else -- of the account itself no other operation of the document shows any
+    list, err = client.wallet:convertible_balances()
+  end
   for _, record in ipairs(list or {}) do balances[record.asset or ""] = record.free or record.balance end
   return function(asset)
     return balances[asset] or list and is_complete and "0" or nil, err and err.message
@@ -327,12 +319,6 @@ local function no_payments(payments)
   end
 end
 
--- Returns the plan of a list without a queue.
-local function all_new(payments)
-  return { send = payments, changed = {}, left = {}, refused = {}, held = {}, made = {}, runs = {}, again = 0,
-    new = #payments, alike = {} }
-end
-
 -- Notes what is wrong with each payment. Returns what was paid lately; or nil and an error.
 local function judge(client, payments, options)
   local seen, rows = {}, purser.operations
@@ -347,7 +333,7 @@ local function judge(client, payments, options)
   local err = check(client, payments, options.unchecked)
   if err then return nil, err end
   if not options.journal then return {} end
-  return M.paid_lately(options.journal, client:account(), client:now())
+  return M.paid_lately(options.journal, client:account(), client:now(), options.queue)
 end
 
 -- Returns the sections of a plan, with the queue's payments where no list is given; or nil and an error.
@@ -380,8 +366,13 @@ function M.plan(client, payments, options)
   if err then return nil, err end
   if payments then paid, err = judge(client, payments, options) end
   if not paid then return nil, err end
-  if options.queue then view, err = seen(client, payments, options) else view = all_new(payments) end
-  if not view then return nil, err end
+  if options.queue then
+    view, err = seen(client, payments, options)
+    if not view then return nil, err end
+  else
+    view = { send = payments, changed = {}, left = {}, refused = {}, held = {}, made = {}, runs = {}, again = 0,
+      new = #payments, alike = {} }
+  end
   view.payments = payments or view.payments
   local by_key, known = {}, {}
   for _, payment in ipairs(view.payments) do by_key[payment.key] = payment end

@@ -12,7 +12,7 @@ local M = {}
 local time_text = planned.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
--- The longest delay and lease. A time further ahead was written by a wrong clock, and counts as over.
+-- The longest delay and lease.
 local MAX_DELAY_MS = 3 * 86400000
 M.MAX_LEASE_MS = 3600000
 
@@ -62,9 +62,11 @@ local function payment_of(row)
   }
 end
 
--- Returns a number of rows.
-local function number_of(tx, from, ...)
-  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. from, ...)[1].number)
+-- Returns the payments of a query.
+local function payments(tx, sql, ...)
+  local rows = tx:rows(sql, ...)
+  for i, row in ipairs(rows) do rows[i] = payment_of(row) end
+  return rows
 end
 
 --- Returns the intent of a payment's latest attempt; of a payment that this journal never saw sent, the intent of now.
@@ -102,13 +104,17 @@ local MARKED = " AND %sEXISTS (SELECT 1 FROM purser_run_rows WHERE of_account = 
   .. "AND of_payment = payment AND run %s $3)"
 local OF_RUN, OF_NO_RUN, OF_ANY = MARKED:format("", "="), MARKED:format("NOT ", ">="), " AND queue <> $3"
 
--- Returns the condition of what `self` takes, and the value of `$3`.
-local function own(self)
-  if self.mark then return IN_QUEUE .. OF_RUN, self.mark end
-  return IN_QUEUE .. (self.takes_unmarked and OF_NO_RUN or OF_ANY), ""
+-- Queries what `self` takes. The further values begin with `$4`.
+local function own(tx, self, columns, condition, ...)
+  local which = self.mark and OF_RUN or self.takes_unmarked and OF_NO_RUN or OF_ANY
+  return (tx:rows("SELECT " .. columns .. IN_QUEUE .. which .. condition, self.account, self.queue, self.mark or "",
+    ...))
 end
 
-local skip_locked = { postgresql = " FOR UPDATE SKIP LOCKED", sqlite = "" }
+-- Returns the end of a query of rows that no other worker takes meanwhile.
+local function limit(tx, count)
+  return (" LIMIT %d%s"):format(count, tx.db.name == "postgresql" and " FOR UPDATE SKIP LOCKED" or "")
+end
 
 local function lease(tx, self, rows, stage)
   local lease_until = time_text(tx:now() + self.lease_ms)
@@ -120,42 +126,31 @@ local function lease(tx, self, rows, stage)
   return rows
 end
 
-local WAITING = "SELECT *%s AND stage = 'waiting' AND blocked = '' AND %s ORDER BY due_at LIMIT %d%s"
-
 --- Takes up to `count` payments that are due.
 function M.take_waiting(tx, self, count)
-  local now, lock = tx:now(), skip_locked[tx.db.name]
-  local from, mark = own(self)
-  local rows = tx:rows(WAITING:format(from, "due_at <= $4", count, lock), self.account, self.queue, mark,
-    time_text(now))
-  if not rows[1] then
-    rows = tx:rows(WAITING:format(from, "due_at > $4", count, lock), self.account, self.queue, mark,
-      time_text(now + MAX_DELAY_MS))
-  end
-  return lease(tx, self, rows, "taken")
+  return lease(tx, self, own(tx, self, "*", " AND stage = 'waiting' AND blocked = '' AND due_at <= $4 ORDER BY due_at"
+    .. limit(tx, count), time_text(tx:now())), "taken")
 end
 
 --- Takes over the payments of ended leases. A payment that is only "taken" was not sent.
 function M.take_abandoned(tx, self, count)
-  local now = tx:now()
-  local from, mark = own(self)
-  local rows = tx:rows(("SELECT *%s AND stage IN ('taken', 'sent') "
-    .. "AND (lease_until < $4 OR (lease_until > $5 AND worker <> $6)) LIMIT %d%s")
-    :format(from, count, skip_locked[tx.db.name]), self.account, self.queue, mark, time_text(now),
-    time_text(now + M.MAX_LEASE_MS), self.worker)
-  return lease(tx, self, rows)
+  return lease(tx, self, own(tx, self, "*", " AND stage IN ('taken', 'sent') AND lease_until < $4" .. limit(tx, count),
+    time_text(tx:now())))
 end
 
-local HELD = OF_QUEUE .. " AND worker = ? AND stage IN ('taken', 'sent')"
+local HELD = OF_QUEUE .. " AND stage IN ('taken', 'sent') AND "
 
---- Ends the leases of an earlier life of this worker.
+--- Ends the leases of an earlier life of this worker, and what a wrong clock wrote: later leases and delays than any.
 function M.reclaim(tx, self)
-  planned.update(tx, { lease_until = "" }, HELD, self.account, self.queue, self.worker)
+  planned.update(tx, { lease_until = "" }, HELD .. "(worker = ? OR lease_until > ?)", self.account, self.queue,
+    self.worker, time_text(tx:now() + M.MAX_LEASE_MS))
+  planned.update(tx, { due_at = "" }, OF_QUEUE .. " AND stage = 'waiting' AND due_at > ?", self.account, self.queue,
+    time_text(tx:now() + MAX_DELAY_MS))
 end
 
 --- Prolongs the leases of this worker.
 function M.renew(tx, self)
-  planned.update(tx, { lease_until = time_text(tx:now() + self.lease_ms) }, HELD .. " AND lease_until <> ''",
+  planned.update(tx, { lease_until = time_text(tx:now() + self.lease_ms) }, HELD .. "worker = ? AND lease_until <> ''",
     self.account, self.queue, self.worker)
 end
 
@@ -169,7 +164,7 @@ end
 ------------------------------------------------------------------------------------------------------------ looking
 
 local NUMBER = ", CAST(count(*) AS TEXT) AS number"
-local COUNTS = "SELECT account, queue, stage, CASE WHEN stage = 'waiting' THEN blocked ELSE '' END AS blocked" .. NUMBER
+local COUNTS = "account, queue, stage, CASE WHEN stage = 'waiting' THEN blocked ELSE '' END AS blocked" .. NUMBER
 local BY_QUEUE = " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2"
 
 local function no_counts(account, queue)
@@ -180,10 +175,9 @@ end
 --- Returns how many payments each stage has, by queue: of all accounts of a journal, or of what `self` takes.
 ---@param self { account: string, queue: string }|nil
 function M.queues(tx, self)
-  local list, from, mark = {}, " FROM purser_calls WHERE queue <> ''", nil
-  if self then from, mark = own(self) end
-  local values = self and { self.account, self.queue, mark } or {}
-  for _, row in ipairs(tx:rows(COUNTS .. from .. BY_QUEUE, unpack(values))) do
+  local list = {}
+  for _, row in ipairs(self and own(tx, self, COUNTS, BY_QUEUE)
+    or tx:rows("SELECT " .. COUNTS .. " FROM purser_calls WHERE queue <> ''" .. BY_QUEUE)) do
     local last, number = list[#list], tonumber(row.number)
     if not last or last.account ~= row.account or last.queue ~= row.queue then
       last = no_counts(row.account, row.queue)
@@ -200,37 +194,23 @@ function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.accou
 
 --- Returns how many payments a run has to make or to wait for.
 function M.left(tx, self)
-  local now = tx:now()
-  local from, mark = own(self)
-  return number_of(tx, from .. " AND stage IN ('waiting', 'taken', 'sent') AND (stage <> 'waiting' OR blocked = '' "
-    .. "AND (due_at <= $4 OR due_at > $5))", self.account, self.queue, mark, time_text(now + PATIENCE_MS),
-    time_text(now + MAX_DELAY_MS))
-end
-
--- Returns a kept time; 0 for a time further ahead than `longest`.
-local function time_of(tx, text, longest)
-  local time = tonumber(text)
-  return time and time > tx:now() + longest and 0 or time
+  return tonumber(own(tx, self, "CAST(count(*) AS TEXT) AS number", " AND stage IN ('waiting', 'taken', 'sent') "
+    .. "AND (stage <> 'waiting' OR blocked = '' AND due_at <= $4)", time_text(tx:now() + PATIENCE_MS))[1].number)
 end
 
 --- Returns what keeps a worker from sending: { due_at = of the next payment that waits, message = why it was put off,
 --- sent = how many of this worker's were sent, others = how many other workers have, lease_until = the first end of
 --- their leases }.
 function M.next_due(tx, self)
-  local found, from, mark = { sent = 0, others = 0 }, own(self)
-  local row = tx:rows("SELECT due_at, message" .. from .. " AND stage = 'waiting' AND blocked = '' "
-    .. "ORDER BY due_at LIMIT 1", self.account, self.queue, mark)[1]
-  if row then
-    found.due_at = time_of(tx, row.due_at, MAX_DELAY_MS)
-    found.message = some(row.message)
-  end
-  for _, held in ipairs(tx:rows("SELECT worker, min(lease_until) AS lease_until" .. NUMBER .. from
-    .. " AND stage IN ('taken', 'sent') GROUP BY worker", self.account, self.queue, mark)) do
+  local row = own(tx, self, "due_at, message", " AND stage = 'waiting' AND blocked = '' ORDER BY due_at LIMIT 1")[1]
+  local found = { sent = 0, others = 0, due_at = row and tonumber(row.due_at), message = row and some(row.message) }
+  for _, held in ipairs(own(tx, self, "worker, min(lease_until) AS lease_until" .. NUMBER,
+    " AND stage IN ('taken', 'sent') GROUP BY worker")) do
     if held.worker == self.worker then
       found.sent = tonumber(held.number)
     else
       found.others = found.others + tonumber(held.number)
-      found.lease_until = math.min(found.lease_until or math.huge, time_of(tx, held.lease_until, M.MAX_LEASE_MS) or 0)
+      found.lease_until = math.min(found.lease_until or math.huge, tonumber(held.lease_until) or 0)
     end
   end
   return found
@@ -242,11 +222,10 @@ local function by_key(a, b) return a.key < b.key end
 --- that sorts by the key reads every payment of the queue.
 function M.list(tx, self, stage)
   local which = stage == "blocked" and BLOCKED or stage and " AND stage = $3" or ""
-  local rows = tx:rows("SELECT *" .. IN_QUEUE .. which, unpack { self.account, self.queue,
+  local list = payments(tx, "SELECT *" .. IN_QUEUE .. which, unpack { self.account, self.queue,
     which ~= BLOCKED and stage or nil })
-  for i, row in ipairs(rows) do rows[i] = payment_of(row) end
-  table.sort(rows, by_key)
-  return rows
+  table.sort(list, by_key)
+  return list
 end
 
 -- All that a plan reads of a payment, as one text.
@@ -304,8 +283,13 @@ end
 
 --- Returns the payment of that key, or nil.
 function M.find(tx, self, key)
-  local row = tx:rows("SELECT *" .. IN_QUEUE .. " AND payment = $3", self.account, self.queue, key)[1]
-  return row and payment_of(row)
+  return payments(tx, "SELECT *" .. IN_QUEUE .. " AND payment = $3", self.account, self.queue, key)[1]
+end
+
+--- Returns the payments of the account's other queues that may still be made.
+function M.elsewhere(tx, self)
+  return payments(tx, [[SELECT * FROM purser_calls WHERE account = $1 AND queue <> $2 AND queue <> ''
+    AND stage IN ('waiting', 'taken', 'undecided')]], self.account, self.queue)
 end
 
 --- Returns the other accounts that have payments in the queue of this name: a list of { account =, payments = }.
@@ -316,8 +300,8 @@ function M.other_accounts(tx, self)
       LIMIT 1]], after)[1]
     if not row then return others end
     after = row.account
-    local number = after ~= self.account and number_of(tx, IN_QUEUE, after, self.queue) or 0
-    if number > 0 then others[#others + 1] = { account = after, payments = number } end
+    local number = tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE, after, self.queue)[1].number)
+    if number > 0 and after ~= self.account then others[#others + 1] = { account = after, payments = number } end
   end
 end
 

@@ -44,8 +44,6 @@ function M.prepare(journal)
   end)
 end
 
-------------------------------------------------------------------------------------------------------- what is there
-
 local OPEN = { waiting = true, taken = true, sent = true }
 local OVER = { done = true, dropped = true }
 -- The states of an attempt that executed nothing; only then another attempt begins.
@@ -86,8 +84,6 @@ function M.open(tx, self)
   table.sort(list, function(a, b) return tonumber(a.number) < tonumber(b.number) end)
   return list
 end
-
---------------------------------------------------------------------------------------------------------------- a plan
 
 ---@class purser.PlanRow  a payment as a plan shows it
 ---@field key string
@@ -142,6 +138,12 @@ local function section_of(entry)
   return row.state == "done" and "made" or OPEN[row.state] and "send" or "held"
 end
 
+-- Returns a payment of the queue as plans show it.
+local function entry_of(row)
+  return { key = row.key, operation = row.operation, params = row.params, content = row.content, now = row,
+    state = row.state }
+end
+
 -- Returns the planned payments: of the list, or of the queue where they are not over.
 local function entries_of(rows, list)
   local entries, by_key = {}, {}
@@ -153,10 +155,7 @@ local function entries_of(rows, list)
       difference = row and add.differs(row, made) and add.difference(row, made) or nil }
   end
   for _, row in ipairs(list and {} or rows) do
-    if OPEN[row.state] then
-      entries[#entries + 1] = { key = row.key, operation = row.operation, params = row.params, content = row.content,
-        now = row, state = row.state }
-    end
+    if OPEN[row.state] then entries[#entries + 1] = entry_of(row) end
   end
   return entries
 end
@@ -183,8 +182,9 @@ function M.draw(tx, self, list, before)
     local run = runs[row.mark]
     if OPEN[row.state] and run then view.rest[run.number] = (view.rest[run.number] or 0) + 1 end
     if not wanted[row.key] and not OVER[row.state] then
-      table.insert(view.left, { key = row.key, operation = row.operation, params = row.params, now = row,
-        content = row.content, state = row.state, run = run })
+      local entry = entry_of(row)
+      entry.run = run
+      table.insert(view.left, entry)
     end
   end
   view.alike = odd_of(wanted, rows, list and entries or {})
@@ -204,7 +204,7 @@ function M.joins(view, send)
   return number and view.rest[number] == #send and number or nil
 end
 
--- Returns the name of a queue of an account in a journal; or nil and an error.
+-- Returns a queue's name, account and journal as one text; or nil and an error.
 local function place_of(self)
   local id, err = self.journal:id()
   return id and table.concat({ id, self.account, self.queue }, "\n"), err
@@ -215,17 +215,15 @@ end
 function M.see(self, payments)
   local list = payments and {}
   for _, payment in ipairs(payments or {}) do
-    local made, err
-    if not payment.problems[1] then made, err = add.prepare(self, payment.key, payment.operation, payment.params) end
-    if made then list[#list + 1] = made end
-    payment.problems[1] = payment.problems[1] or err and err.message
+    if not payment.problems[1] then
+      local made, err = add.prepare(self, payment.key, payment.operation, payment.params)
+      list[#list + 1], payment.problems[1] = made, err and err.message
+    end
   end
   local view, err = planned.within(self.journal, function(tx) return M.draw(tx, self, list) end, true)
   if view then view.place, err = place_of(self) end
   return view and view.place and view, err
 end
-
---------------------------------------------------------------------------------------------------------------- a run
 
 local function problem(code, message, hint, details)
   return errors.new { kind = "workflow", outcome = "not_sent", code = code, message = message, hint = hint,
@@ -265,33 +263,28 @@ local function columns_of(made)
   return made.columns
 end
 
--- Replaces or frees a payment of the queue for a run.
-local function prepare_row(tx, self, entry)
-  if not entry.difference then return queue.free(tx, entry.now) end
-  add.check_id(self, tx, entry.made)
-  if not queue.replace(tx, self, entry.now, columns_of(entry.made)) then
-    tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
-  end
-end
-
 -- Adds, replaces and frees the payments of a run, and gives them the run's mark.
 local function enlist(tx, self, taken, add_new, number)
   local wanted, keys = {}, {}
   for i, entry in ipairs(taken) do wanted[entry.key], keys[i] = not entry.now, entry.key end
   add_new(wanted)
   for _, entry in ipairs(taken) do
-    if entry.now then prepare_row(tx, self, entry) end
+    if entry.difference then
+      add.check_id(self, tx, entry.made)
+      if not queue.replace(tx, self, entry.now, columns_of(entry.made)) then
+        tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
+      end
+    elseif entry.now then
+      queue.free(tx, entry.now)
+    end
   end
   queue.mark(tx, self, number, keys)
   queue.unblock(tx, self) -- what waited for a payment that is another now goes on
 end
 
 -- Writes a worker's first sign of life.
-local function sign_in(tx, self, number, person)
-  tx:rows([[INSERT INTO purser_workers (run, name, person, host, pid, alive_until) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (run, name) DO UPDATE SET person = $3, host = $4, pid = $5, alive_until = $6]], number, self.worker,
-    person, HOST, ("%d"):format(core.process_id()), planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))
-end
+local SIGN_IN = [[INSERT INTO purser_workers (run, name, person, host, pid, alive_until) VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (run, name) DO UPDATE SET person = $3, host = $4, pid = $5, alive_until = $6]]
 
 --- Begins the run of a confirmed plan, in one transaction that reads again; most is read before, where nobody waits.
 --- Returns the run's number; or nil and an error, and then nothing was changed.
@@ -325,7 +318,8 @@ function M.begin(self, plan)
         planned.time_text(tx:now()))
       enlist(tx, self, taken, add_new, number)
     end
-    sign_in(tx, self, number, person)
+    tx:rows(SIGN_IN, number, self.worker, person, HOST, ("%d"):format(core.process_id()),
+      planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))
     return number
   end)
 end

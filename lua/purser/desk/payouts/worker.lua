@@ -75,11 +75,8 @@ function after.rejected(self, message, err)
   return failed(self, message)
 end
 
---- Returns the payment's next stage; the journal writes it with the end of the attempt.
----@param outcome string
----@param message string
----@param err purser.Error|nil
----@return purser.Stage|false change  false: the payment is asked about once more
+--- Returns the payment's next stage, which the journal writes with the end of the attempt; false where the payment is
+--- asked about once more.
 function Payment:after(outcome, message, err)
   local change = after[outcome](self, message, err)
   if change then self.state = change.stage end
@@ -192,12 +189,18 @@ local function not_admitted(self, err)
   release(self, change)
 end
 
--- Returns whether a record shows that a payment was made of which a person said that it was not.
-local function was_made(self)
-  if not self.disowned or not self.client_id or self.attempt == 0 then return false end
+-- Asks once more about a payment that a person said was not made. Returns whether no record shows the payment. A failed
+-- reading sends nothing, unless the histories are never to be checked.
+local function is_still_disowned(self)
+  if not self.disowned or not self.client_id or self.attempt == 0 then return true end
   local run = self.run
-  local answer = run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
-  return answer ~= nil and answer.outcome == "done"
+  local answer, err = history_check.ask(run, function()
+    return run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
+  end)
+  local why = err and err.message or answer and answer.incomplete and answer.reason
+  if not why then return answer ~= nil and answer.outcome ~= "done" end
+  if run.history_check ~= "never" then release(self, history_check.unreadable(self, why)) end
+  return run.history_check == "never"
 end
 
 local function send(self)
@@ -228,7 +231,7 @@ local function pay(self)
     conclude(self, { outcome = "done", record = known.record })
   elseif known then
     release(self, known)
-  elseif not was_made(self) then
+  elseif is_still_disowned(self) then
     send(self)
   end
 end
@@ -309,14 +312,6 @@ local function refill(self)
   return self.left
 end
 
--- Sleeps while others work on what is left, or until a look is due, in `ms`.
-local function sleep(self, ms)
-  if not ms or self.is_sleeping then return schedule.sleep(self.idle_ms) end
-  self.is_sleeping = true -- one task waits by the client's clock
-  history_check.sleep(self, math.max(1, math.min(ms, 1000)))
-  self.is_sleeping = false
-end
-
 local function next_payment(self)
   while not self.stopping and not self.problem do
     begin_looks(self, false)
@@ -326,7 +321,8 @@ local function next_payment(self)
     if not payment and not ms then payment, ms = next_of_last(self, left) end
     if payment or self.problem then return payment end
     if left == 0 and waiting_for_looks(self) == 0 then return nil end
-    sleep(self, ms)
+    -- until a look is due, or while others work on what is left
+    if ms then history_check.nap(self, ms) else schedule.sleep(self.idle_ms) end
   end
 end
 
@@ -393,22 +389,17 @@ end
 
 -------------------------------------------------------------------------------------------------------------- the run
 
--- Returns the tasks that are still at work. After an error of one the others end what they have begun.
-local function at_work(self, tasks)
-  local working = {}
-  for _, task in ipairs(tasks) do
-    if task.failed then self.stopping = true end
-    if not task.done then working[#working + 1] = task end
-  end
-  return working
-end
-
 -- Renews the leases of what this run holds, and reports progress, while the tasks work. A lease under the worker's name
 -- that another run of that name left must end, so that its payment is taken over.
 local function attend(self, tasks)
   local renew_at, report_at = core.monotonic_ms() + self.lease_ms / 3, 0
-  local working = at_work(self, tasks)
-  while working[1] do
+  while true do
+    local working = {}
+    for _, task in ipairs(tasks) do
+      if task.failed then self.stopping = true end -- the others end what they have begun
+      if not task.done then working[#working + 1] = task end
+    end
+    if not working[1] then break end
     local now = core.monotonic_ms()
     if now >= renew_at then
       renew_at = now + self.lease_ms / 3
@@ -421,7 +412,6 @@ local function attend(self, tasks)
       report_at = now + self.progress_ms
     end
     schedule.await_any(working, math.max(1, math.ceil(math.min(renew_at - now, self.progress_ms))))
-    working = at_work(self, tasks)
   end
   report(self)
 end

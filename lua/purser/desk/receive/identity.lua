@@ -18,16 +18,15 @@ local CONFIRM, WAIT_MS = 2, 2 * 3600000 -- readings, and their span, that confir
 
 -- Equal records and deposits are paired by state: the successful record is the credited deposit.
 local shown_rank = { credit = 1, refused = 2, ask = 3, pending = 4 }
-local function record_rank(v) return shown_rank[v.kind] end
-local function row_rank(row) return row.credited and (row.reversed and 2 or 1) or row.closed and 3 or 4 end
+local function rank(one)
+  return shown_rank[one.kind] or one.credited and (one.reversed and 2 or 1) or one.closed and 3 or 4
+end
 
-local function by(rank)
-  return function(a, b)
-    local x, y = rank(a), rank(b)
-    if x ~= y then return x < y end
-    if a.time ~= b.time then return a.time < b.time end
-    return a.dp ~= nil and a.dp < b.dp
-  end
+local function by_rank(a, b)
+  local x, y = rank(a), rank(b)
+  if x ~= y then return x < y end
+  if a.time ~= b.time then return a.time < b.time end
+  return a.dp ~= nil and a.dp < b.dp
 end
 
 local function is_decided(row) return row.credited or row.closed or row.ask ~= "" end
@@ -59,8 +58,8 @@ end
 local function pair_equal(round, groups, order)
   for _, face in ipairs(order) do
     local rows, shown, rest = round.book:with_face(face), groups[face], {}
-    if rows[2] then table.sort(rows, by(row_rank)) end
-    if shown[2] then table.sort(shown, by(record_rank)) end
+    table.sort(rows, by_rank)
+    table.sort(shown, by_rank)
     for i, v in ipairs(shown) do
       if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
       if rows[i] then round.shown[judges.root(round.book, rows[i])] = true end
@@ -121,13 +120,6 @@ local function shown_of(v)
     amount = v.amount, time = v.time, state = v.state }
 end
 
-local function add(round, v)
-  local row = shown_of(v)
-  row.raw, row.same, row.ask, row.seen = readers.raw(v), "", "", stores.time_text(round.reading.at)
-  row.before = v.time < round.since and v.kind == "credit"
-  return round.book:insert(row)
-end
-
 -- Returns the deposit of a record: a known deposit, or a new one, held where the record may be a decided deposit.
 local function deposit_of(round, v)
   local strong, open, rival = {}, nil, nil
@@ -150,17 +142,12 @@ local function deposit_of(round, v)
       if row.face ~= v.face and is_decided(row) then rival = rival or row end
     end
   end
-  local row = add(round, v)
+  local row = shown_of(v)
+  row.raw, row.same, row.ask, row.seen = readers.raw(v), "", "", stores.time_text(round.reading.at)
+  row.before = v.time < round.since and v.kind == "credit"
+  round.book:insert(row)
   if rival then round.book:change(row, { held = true, rival = rival.dp }) end
   return row
-end
-
-local function read_waits(book)
-  local waits = {}
-  for _, row in ipairs(book:rows "SELECT * FROM purser_receive_wait") do
-    waits[row.name] = { n = tonumber(row.n), since = tonumber(row.since), time = tonumber(row.time) }
-  end
-  return waits
 end
 
 -- Keeps what waits. A record that is hidden may be respelled, and waits on; a second equal record does not, because a
@@ -194,8 +181,11 @@ end
 ---@param reading { at: integer, from: integer, values: table[], is_first: boolean|nil }
 ---@return integer|nil need
 function M.take(book, reading)
-  local round = { book = book, reading = reading, used = {}, shown = {}, rivals = {}, waits = read_waits(book),
-    waiting = {}, since = tonumber(book:meta "since") or 0 }
+  local round = { book = book, reading = reading, used = {}, shown = {}, rivals = {}, waits = {}, waiting = {},
+    since = tonumber(book:meta "since") or 0 }
+  for _, row in ipairs(book:rows "SELECT * FROM purser_receive_wait") do
+    round.waits[row.name] = { n = tonumber(row.n), since = tonumber(row.since), time = tonumber(row.time) }
+  end
   local groups, order = grouped(reading.values)
   pair_equal(round, groups, order)
   for _, v in ipairs(left_over(round, groups, order)) do

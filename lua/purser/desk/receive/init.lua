@@ -41,14 +41,6 @@ Receive.__index = Receive
 local rules = { sqlite = "string", postgresql = "table", client = "any", receivers = "table", coin = "string",
   sub_accounts = "boolean", poll_ms = { 1, 3600000 } }
 
--- Returns what a database is of: account, service and filter.
-local function place_of(self)
-  if not self.client then return nil end
-  local request = self.client:prepare "ping"
-  return { account = tostring(self.client:account()), service = request and request.url:match "^%a+://[^/]+" or "",
-    filter = (self.coin or "") .. (self.sub_accounts and " of sub-accounts" or "") }
-end
-
 --- Opens the database. Returns an object; or nil and an error of kind "config".
 ---@param options purser.ReceiveOptions
 ---@return purser.Receive|nil receive, purser.Error|nil err
@@ -68,7 +60,11 @@ function M.open(options)
     reader = options.client and readers.new(options.client, options),
     token = assert(core.random_token(16)) }, Receive)
   self.clock = options.client and function() return options.client:now() end or core.now_ms
-  self.place = place_of(self)
+  if self.client then -- what the database is of
+    local request = self.client:prepare "ping"
+    self.place = { account = tostring(self.client:account()), service = request and request.url:match "^%a+://[^/]+"
+      or "", filter = (self.coin or "") .. (self.sub_accounts and " of sub-accounts" or "") }
+  end
   return self
 end
 

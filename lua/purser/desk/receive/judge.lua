@@ -9,11 +9,8 @@ local M = {}
 
 local HOUR = 3600000
 
--- Returns whether the service ever showed a memo at this address.
-local function had_memo(book, at)
-  return book:rows([[SELECT d.dp AS dp FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON d.dp = t.dp
-    WHERE t.mark = $1 AND d.memo <> '' LIMIT 1]], "@" .. at)[1] ~= nil
-end
+local WITH_MEMO = [[SELECT d.dp AS dp FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON d.dp = t.dp
+  WHERE t.mark = $1 AND d.memo <> '' LIMIT 1]]
 
 -- Returns the customer of a deposit; or nil and why a person is asked. Within an hour of a hand-over no time is proof.
 local function customer_of(book, row)
@@ -28,7 +25,7 @@ local function customer_of(book, row)
   if owner.coins ~= "" and not (" " .. owner.coins .. " "):find(" " .. row.coin .. " ", 1, true) then
     return nil, "coin"
   end
-  if row.memo == "" and had_memo(book, row.at) then return nil, "memo" end
+  if row.memo == "" and book:rows(WITH_MEMO, "@" .. row.at)[1] then return nil, "memo" end -- one was shown before
   if owner.least ~= "" and decimal(row.amount):compare(owner.least) < 0 then return nil, "least" end
   return owner.customer
 end

@@ -50,20 +50,16 @@ function M.begin(self, params)
   end)
 end
 
------------------------------------------------------------------------------------------------------------- the lease
+-- Takes or prolongs the lease. Returns true; or nil and an error.
+local function keep(self) return self.store:lease(self.token, self.clock(), LEASE_MS) end
 
 --- Takes the lease, and keeps events for the receivers.
 function M.take_lease(self, params)
   local corrected, late = self.client:sync_clock() -- the lease counts by the service's time
   if not corrected then return nil, late end
-  local ok, holder = self.store:lease(self.token, self.clock(), LEASE_MS)
-  if not ok then
-    if not tostring(holder):find "^%S+ %d+$" then return nil, stores.problem(holder) end
-    local err = errors.config "another process reads into this database"
-    err.code = "held"
-    return nil, err
-  end
-  local taken, err = self.store:write(function(book)
+  local taken, err = keep(self)
+  if not taken then return nil, err end
+  taken, err = self.store:write(function(book)
     local entered, why = enter(self, book, params)
     if not entered then return nil, why end
     book.outbox:add(book, names_of(self.senders))
@@ -77,15 +73,6 @@ end
 function M.release(self)
   if self.store:write(function() return true end, self.token) then self.store:lease(self.token, 0, 0) end
 end
-
--- Prolongs the lease. Returns true; or nil and an error.
-local function keep(self)
-  local ok, holder = self.store:lease(self.token, self.clock(), LEASE_MS)
-  if ok then return true end
-  return nil, stores.problem(holder)
-end
-
--------------------------------------------------------------------------------------------------------------- a look
 
 -- Takes a reading, in one transaction. Returns true; or nil and an error.
 local function take(self, reading, events, params, asked)
@@ -127,8 +114,6 @@ function M.preview(self, params)
   end
   return events, asked
 end
-
-------------------------------------------------------------------------------------------------------------- the loop
 
 -- Hands over what is due. Returns how many events were taken; or nil and an error.
 local function deliver(self, told)

@@ -12,8 +12,6 @@ local utc = require "purser.client.util.utc"
 
 local M = {}
 
------------------------------------------------------------------------------------------------------------- a record
-
 local LATEST = 1e13 -- times are kept as 13 digits
 local PREFIXED = 12 -- characters behind a colon: more are an address, fewer may be a memo
 
@@ -65,8 +63,6 @@ function M.value(record, network_of)
   v.face = digest.id("deposit", v.coin, v.network, v.tx, v.at, v.memo, v.amount, v.tx == "" and tostring(v.time) or "")
   return v
 end
-
------------------------------------------------------------------------------------------------------------ a reading
 
 local MIN, HOUR, DAY = 60000, 3600000, 86400000
 local MARGIN_MS = 540000 -- the walk takes a while

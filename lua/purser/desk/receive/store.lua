@@ -60,8 +60,6 @@ local function create(tx)
     VERSION)
 end
 
---------------------------------------------------------------------------------------------------- in a transaction
-
 local Book = {}
 Book.__index = Book
 
@@ -107,16 +105,15 @@ function Book:with_face(face)
   return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE face = $1 ORDER BY dp", face))
 end
 
+local TRACED = [[SELECT d.* FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON d.dp = t.dp
+  WHERE t.mark = $1%s ORDER BY d.dp]]
+
 --- Returns the deposits that ever had this face.
-function Book:had_face(face)
-  return objects(self, self:rows([[SELECT d.* FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON
-    d.dp = t.dp WHERE t.mark = $1 ORDER BY d.dp]], face))
-end
+function Book:had_face(face) return objects(self, self:rows(TRACED:format "", face)) end
 
 --- Returns the deposits to an address, from a time on, or of a transaction, or about a time.
 function Book:at_address(at, from, tx, earliest, latest)
-  return objects(self, self:rows([[SELECT d.* FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON
-    d.dp = t.dp WHERE t.mark = $1 AND (d.time >= $2 OR d.tx = $3 OR d.time BETWEEN $4 AND $5) ORDER BY d.dp]],
+  return objects(self, self:rows(TRACED:format " AND (d.time >= $2 OR d.tx = $3 OR d.time BETWEEN $4 AND $5)",
     "@" .. at, M.time_text(from), tx, M.time_text(earliest), M.time_text(latest)))
 end
 
@@ -182,17 +179,24 @@ function Store:write(fn, owner)
   return nil, refused and errors.argument(nil, refused) or M.problem(message)
 end
 
---- Takes or keeps the lease until `now + ms`. Returns true; or nil and the holder.
+--- Takes or keeps the lease until `now + ms`. Returns true; or nil and an error, whose `code` is "held" where another
+--- process has the lease.
 function Store:lease(owner, now, ms)
-  return self.db:transaction(function(tx)
+  local held
+  local ok, message = self.db:transaction(function(tx)
     local text = lease_of(self, tx)
     local holder, ends = text:match "^(%S+) (%d+)$"
     -- a lease that ends far ahead was written by a wrong clock
-    if holder and holder ~= owner and tonumber(ends) > now and tonumber(ends) <= now + 10 * ms then tx:reject(text) end
+    held = holder and holder ~= owner and tonumber(ends) > now and tonumber(ends) <= now + 10 * ms
+    if held then tx:reject "held" end
     tx:rows("UPDATE purser_receive_meta SET value = $1 WHERE name = 'lease'", ms > 0 and ("%s %d"):format(owner,
       now + ms) or "")
     return true
   end)
+  if ok then return true end
+  local err = held and errors.config "another process reads into this database" or M.problem(message)
+  err.code = held and "held" or nil
+  return nil, err
 end
 
 function Store:rows(sql, ...) return self.db:rows(sql, ...) end

@@ -63,12 +63,10 @@ local function failure(plan, outcome, message, details)
 end
 
 local function with_extra(plan, opts)
-  if not plan.extra_params then return opts end
-  local all, extra = {}, {}
+  if not plan.includes_fee then return opts end
+  local all, extra = {}, { includeFee = true }
   for name, value in pairs(opts or {}) do all[name] = value end
-  for _, params in ipairs { all.extra_params or {}, plan.extra_params } do
-    for name, value in pairs(params) do extra[name] = value end
-  end
+  for name, value in pairs(all.extra_params or {}) do extra[name] = extra[name] or value end
   all.extra_params = extra
   return all
 end
@@ -194,10 +192,7 @@ end
 local function check_destination(plan, client, network, given)
   local address, memo = given.address, given.memo
   line(plan, "to", "%s%s", tostring(address or "?"), memo and (" with memo " .. tostring(memo)) or "")
-  if type(address) ~= "string" or address == "" then
-    problem(plan, "the address is missing")
-    return
-  end
+  if type(address) ~= "string" or address == "" then return problem(plan, "the address is missing") end
   for _, name in ipairs { "address", "memo" } do
     local fits, message = client:check_value(plan.operation, name, given[name])
     if not fits then problem(plan, "the " .. name .. " " .. message) end
@@ -343,7 +338,7 @@ function M.withdraw(client, given, operation, without_balance)
   amount, err = check_withdrawal(plan, client, network, given, not without_balance)
   if err then return nil, err end
   plan.params = withdraw_params(plan, given, network, amount)
-  if given.includeFee then plan.extra_params = { includeFee = true } end
+  plan.includes_fee = given.includeFee
   plan.ok = #plan.problems == 0
   return plan
 end

@@ -119,13 +119,6 @@ local withdrawal_goals = {
 }
 local withdrawal_rules = { goal = names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
-local function judge_state(verdicts)
-  return function(record)
-    local name = states.name("withdrawal", record.status) or "in a state that is not known"
-    return verdicts[record.status], ("is %s (state %s)"):format(name, tostring(record.status))
-  end
-end
-
 -- Returns a function that finds the withdrawal whose `member` is `value` from `since` on, and later in its millisecond.
 -- A withdrawOrderId may be used again after a failure: a failed record counts where no other matches.
 local function finder(client, member, value, since, coin)
@@ -165,8 +158,11 @@ function M.withdrawal(client, id, options)
       "give the id of one, or { withdrawOrderId = ... }")
   end
   return wait(client, times, "withdrawal " .. value, finder(client, member, value,
-    rest.since or client:now() - 7 * DAY, rest.coin), judge_state(withdrawal_goals[rest.goal or "success"]),
-    rest.progress)
+    rest.since or client:now() - 7 * DAY, rest.coin), function(record)
+    local name = states.name("withdrawal", record.status) or "in a state that is not known"
+    return withdrawal_goals[rest.goal or "success"][record.status], ("is %s (state %s)"):format(name,
+      tostring(record.status))
+  end, rest.progress)
 end
 
 local transfer_verdicts = { SUCCESS = "done", FAILED = "failed" }
