@@ -128,6 +128,7 @@ build = {
     ["purser.cli.connection"] = "lua/purser/cli/connection.lua",
     ["purser.cli.credentials"] = "lua/purser/cli/credentials.lua",
     ["purser.cli.doctor"] = "lua/purser/cli/doctor.lua",
+    ["purser.cli.documents"] = "lua/purser/cli/documents.lua",
     ["purser.cli.fleet"] = "lua/purser/cli/fleet.lua",
     ["purser.cli.grammar"] = "lua/purser/cli/grammar.lua",
     ["purser.cli.help"] = "lua/purser/cli/help.lua",

@@ -56,7 +56,9 @@ local command = { text = "", arguments = { { "action", "what to do.", choices = 
     { "--extra", "<name=value>", "", many = true }, { "--format", "<f>", "", default = "table" },
     { "--json", "", target = "format", value = "json" } } }
 local root = { text = "", commands = { { "move", "", load = function() return command end },
-  { "other", "", load = function() error "it was loaded" end } } }
+  { "other", "", load = function()
+    return { text = "", { "Options", { "--amounts", "<n>", "" }, { "--elsewhere", "" } } }
+  end } } }
 
 local function parse(text) return grammar.parse(root, words_of(text)) end
 

@@ -18,8 +18,9 @@ function M.grammar()
   return of_actions.grammar("approvals",
     "Bring plans and signatures to the payer. It ends with 3 while approvals lack.", {
     { "add", "Check a plan and signatures, and keep them in the journal with the payments.",
-      { { "plan", "The file of the plan." },
-        { "signatures", "Files of signatures, also of withdrawals.", optional = true, many = true } },
+      { { "plan", "The file of the plan.", reads = "plan" },
+        { "signatures", "Files of signatures, also of withdrawals.", optional = true, many = true,
+          reads = "signature" } },
       "june.plan june.plan.alice.sig --journal pay.db --policy policies", {}, connected },
     { "status", "Show the journal's id, and the plans, newest first: who signed each, and what it lacks.", {},
       "--journal pay.db --policy policies", {}, connected },

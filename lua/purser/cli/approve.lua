@@ -22,7 +22,7 @@ function M.grammar()
   return {
     text = "Read a plan, and sign it with `ssh-keygen -Y sign`. The signature is PLAN.NAME.sig.\n"
       .. "What you signed before is kept in a file of yours; what is not in it is shown as new.",
-    arguments = { { "plan", "The file of the plan." } },
+    arguments = { { "plan", "The file of the plan.", reads = "plan" } },
     { "Options",
       { "--key", "<file>", "Your key, or its .pub where an agent or a token has it (ssh-ed25519, sk-ssh-ed25519).",
         required = true },

@@ -41,7 +41,7 @@ local STEPS = { "account", "what", "note", "why" }
 local PAYMENTS = { "key", "operation", "fromAccount", "fromAccountType", "toAccount", "toAccountType", "asset",
   "amount" }
 
-local FILE = { { "declaration", "The JSON file." } }
+local FILE = { { "declaration", "The JSON file.", reads = "declaration" } }
 local SECRETS = { "--secrets", "<file>", "File that keeps the secrets, readable by you alone; made when it is missing.",
   required = true }
 local YES = { "--yes", "Do it without asking." }
@@ -72,7 +72,8 @@ function M.grammar()
     { "distribute", "Write the payments that move funds from the parent to accounts: a list for `purser payouts`.",
       FILE, "fleet.json --name july --asset USDT --to desk1=50 --output july.csv", { NAME,
         { "--asset", "<text>", "What is moved.", required = true },
-        { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true } }, payments },
+        { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true,
+          replaces = "--amount" } }, payments },
   })
 end
 

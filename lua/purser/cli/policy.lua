@@ -15,7 +15,7 @@ local purser = lazy "purser"
 
 local M = {}
 
-local FILE = { { "file", "The file of the policy." } }
+local FILE = { { "file", "The file of the policy.", reads = "policy" } }
 local ACCOUNT = { "--account", "<name>", "The account; or set PURSER_ACCOUNT." }
 
 local function nothing() end
@@ -23,7 +23,8 @@ local function nothing() end
 function M.grammar()
   return of_actions.grammar("policy", "The policy that says who has to approve what.", {
     { "check", "Find rules that never match.", FILE, "policy.json --against old.json",
-      { { "--against", "<file>", "The policy that it would replace: what gets looser is listed." } }, nothing },
+      { { "--against", "<file>", "The policy that it would replace: what gets looser is listed.",
+        reads = "policy" } }, nothing },
     { "try", "Run it over what was really paid, as a journal has it.", FILE,
       "policy.json --journal pay.db --account main",
       { { "--since", "<duration>", "How far back, such as 30d (all)." }, ACCOUNT,
@@ -32,7 +33,7 @@ function M.grammar()
       { { "--key", "<file>", "Your key, or its .pub.", required = true },
         { "--name", "<name>", "Yours, for the name of the file; without it USER." } }, nothing },
     { "install", "Make it the next version in a folder.",
-      { FILE[1], { "signatures", "Files of signatures.", optional = true, many = true } },
+      { FILE[1], { "signatures", "Files of signatures.", optional = true, many = true, reads = "signature" } },
       "policy.json policy.json.alice.sig --policy policies --account main",
       { { "--policy", "<folder>", "Where the versions are; or set PURSER_POLICY." }, ACCOUNT }, nothing },
     { "signers", "Write an allowed_signers file for ssh-keygen -Y verify.", FILE, "policy.json", {}, nothing },
