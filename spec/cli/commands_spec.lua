@@ -92,7 +92,7 @@ describe("the grammar", function()
 
   it("has a file for each command, with a grammar and what starts it", function()
     for _, own in ipairs(commands.own) do
-      local module = require("purser.cli." .. own[1])
+      local module = commands.module(own[1])
       assert.same({ "table", "function", "string" }, { type(module.grammar()), type(module.start), type(own[2]) })
     end
   end)

@@ -1,23 +1,24 @@
 -- SPDX-License-Identifier: MIT
--- `purser doctor`: checks machine, key and service by reads alone; each finding comes with its cure.
+-- `purser doctor`: checks machine, key and service by reads alone; each finding comes with its cure. `purser limits`:
+-- the pools of the rate limit, and blocks.
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local lazy = require "purser.client.util.lazy"
+local drift = lazy "purser.testing.recording.drift"
 local errors = require "purser.client.call.errors"
 local facts = require "purser.client.operations.facts"
-local lazy = require "purser.client.util.lazy"
 local loopback = require "purser.client.util.loopback"
 local names_of = require "purser.client.util.names_of"
 local output = require "purser.cli.output"
-local suggest = require "purser.client.util.suggest"
 local plain_text = require "purser.client.util.plain_text"
 local purser = require "purser"
 local report = require "purser.cli.report"
+local suggest = require "purser.client.util.suggest"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local version = require "purser.version"
-local drift = lazy "purser.testing.recording.drift"
 
 local M = {}
 
@@ -276,6 +277,24 @@ function M.start(options)
   local is_text = options.format == "table" and not options.shown
   report.write(is_text and as_text(list) or output.rows(TITLES, list, options), options.raw)
   return findings.code
+end
+
+local POOLS = { "pool", "capacity", "window_ms", "used", "waiting", "waiting_weight", "blocked_ms", "held_ms" }
+
+M.limits = {}
+
+function M.limits.grammar()
+  return {
+    text = "Show the pools of the rate limit: how much is used, and for how long they are blocked.\nIt asks the store "
+      .. "alone (--rate-limit), and sends nothing to the service.",
+    output.group(POOLS), connection.service, connection.messages,
+  }
+end
+
+function M.limits.start(options)
+  local limits, err = connection.open(options):limits()
+  if limits then return report.write(output.rows(POOLS, limits.pools, options)) end
+  report.fail(report.NOT_SENT, "%s", report.sentence(err))
 end
 
 return M

@@ -25,14 +25,17 @@ local PATTERNS = {
   { "^\n[^\n]*%f[%w]key[,;\t]", "list" }, { "^\n[^\n]*[,;\t]key%f[%W]", "list" },
 }
 
+-- Returns the kind of a file, or nil; what cannot be read is said by the command.
 local function kind_of(path)
   local file, problem = files.open(path)
-  if not file then return nil, problem end -- the command says it
-  local text = "\n" .. (file:read(4096) or "")
-  if text:find "^%s*{" then text = text .. file:read "*a" end
+  if not file then return nil, problem end
+  local text
+  text, problem = file:read(4096)
+  if text and text:find "^%s*{" then text, problem = files.read(path) end
   file:close()
+  if not text then return nil, problem end
   for _, pair in ipairs(PATTERNS) do
-    if text:find(pair[1]) then return pair[2] end
+    if ("\n" .. text):find(pair[1]) then return pair[2] end
   end
 end
 

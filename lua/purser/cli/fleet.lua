@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser fleet ACTION FILE`: sub-accounts as a file declares them; see docs/desk/fleets.md.
 
-local of_actions = require "purser.cli.actions"
+local grammar = require "purser.cli.grammar"
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
@@ -51,7 +51,7 @@ local function payments() return output.group(PAYMENTS, { format = "csv" }), con
 local NAME = { "--name", "<name>", "Name of the list: the keys of its payments begin with it.", required = true }
 
 function M.grammar()
-  return of_actions.grammar("fleet", "Make and keep a fleet of sub-accounts with their keys as a JSON file declares "
+  return grammar.actions("fleet", "Make and keep a fleet of sub-accounts with their keys as a JSON file declares "
     .. "it:\n"
     .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
     .. "Secrets go to the secrets file as soon as they are known, and nowhere else.", {

@@ -62,7 +62,7 @@ local function dispatch(options, names, command)
     terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
     if command.row then return operation.run(command.row, options) end
     options.action = options.action or names[3]
-    return require("purser.cli." .. names[2]).start(options)
+    return commands.module(names[2]).start(options)
   end, code_of)
   return connection.finish(options, type(code) == "number" and code or 0)
 end

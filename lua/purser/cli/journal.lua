@@ -2,7 +2,7 @@
 -- `purser journal ACTION --journal FILE`; see docs/write/journal.md.
 
 local connection = require "purser.cli.connection"
-local of_actions = require "purser.cli.actions"
+local grammar = require "purser.cli.grammar"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -16,7 +16,7 @@ local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asse
 local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
-local BY = of_actions.BY
+local BY = grammar.BY
 local ACCOUNT = { "--account", "<name>", "Calls of this account alone." }
 
 function M.grammar()
@@ -26,7 +26,7 @@ function M.grammar()
       return titles and output.group(titles) or journal, titles and journal
     end
   end
-  return of_actions.grammar("journal", "What a journal holds.", {
+  return grammar.actions("journal", "What a journal holds.", {
     { "list", "List the write calls, oldest first.", {}, "--journal pay.db --state open", {
       { "--state", "<state>", "Calls in this state alone.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The actions of `purser payouts`, with what each takes.
 
-local actions = require "purser.cli.actions"
+local grammar = require "purser.cli.grammar"
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"
@@ -62,7 +62,7 @@ local list = {
     .. "made.",
     { KEY }, "inv-17 --queue june", { QUEUE, YES }, safe },
   { "drop", "Give a payment up that waits, failed or is undecided, where it was not made. Its key stays used.",
-    { KEY }, "inv-17 --queue june", { QUEUE, actions.BY, YES }, safe },
+    { KEY }, "inv-17 --queue june", { QUEUE, grammar.BY, YES }, safe },
   { "settle", "Say what you know of a payment that failed, is undecided or was dropped: it was made, as this record, "
     .. "or it was not, and waits again.\n`purser payouts settle --all not_done` lists all that is undecided in the "
     .. "queue, asks once, and says that none of it was made.", { { "key", KEY[2], optional = true },
@@ -70,11 +70,11 @@ local list = {
       { "record", "Of one that was made: the id that the service shows.", optional = true, target = "made_as" } },
     "inv-17 done 766a...",
     { { "--all", "<word>", "Of all that is undecided: not_done.", values = { "not_done" }, convert = all_not_done },
-      QUEUE, actions.BY, YES }, safe },
+      QUEUE, grammar.BY, YES }, safe },
 }
 
 function M.grammar()
-  return actions.grammar("payouts", "Pay a list of payments, each once, however often the command is started or killed."
+  return grammar.actions("payouts", "Pay a list of payments, each once, however often the command is started or killed."
     .. "\nThe first line of FILE names columns: key, and the parameters of the operation. A key names its payment for "
     .. "good.\n`purser payouts FILE` is `purser payouts run FILE`.", list, "run")
 end

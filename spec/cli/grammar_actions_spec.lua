@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- An action is a command of the grammar: it takes its own options and no other, and has an example that it understands.
 
-local actions = require "purser.cli.actions"
 local commands = require "purser.cli.commands"
 local grammar = require "purser.cli.grammar"
 
@@ -15,7 +14,7 @@ local root = commands.root()
 
 describe("an action", function()
   it("has the example of its own help, and takes a file for the default one", function()
-    local made = actions.grammar("pay", "Pay.", { { "run", "Run it. All of it.", { { "file", "The list." } }, "x.csv",
+    local made = grammar.actions("pay", "Pay.", { { "run", "Run it. All of it.", { { "file", "The list." } }, "x.csv",
       { { "--yes", "Do it." } }, function() return { "More", { "--more", "More." } } end } }, "run")
     local pay = { commands = { { "pay", "Pay.", load = function() return made end } } }
     local options, names, command = grammar.parse(pay, { "pay", "june.csv", "--more" })
