@@ -87,6 +87,16 @@ describe("a command that is refused", function()
     assert.is_truthy(io.open(journal))
   end)
 
+  it("names in a printed command what this one was given, a read no journal and no policy", function()
+    local connection = require "purser.cli.connection"
+    local options = { journal = "a b.db", policy = "p", account = "main", credentials = "k", base_url = "http://h",
+      profile = "mexc", timeout = 5 }
+    local shared = " --account main --credentials k --base-url http://h --profile mexc"
+    assert.equal(" --journal 'a b.db' --policy p" .. shared, connection.words(options))
+    assert.equal(shared, connection.words(options, true))
+    assert.equal("", connection.words {})
+  end)
+
   it("is a write under a policy without a journal; a read needs neither journal nor account", function()
     local keys = at.with { PURSER_POLICY = at.folder() .. "/policy" }
     local function run(...) return command.run({ ... }, keys) end

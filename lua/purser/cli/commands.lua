@@ -105,13 +105,11 @@ local function facts(row)
     row.effect ~= "read" and "\nOutcome unknown: " .. catalogue.advice(row) .. "." or "")
 end
 
-local samples = {
+local samples = { -- of required parameters
   coin = "USDT", asset = "USDT", network = "TRX", netWork = "TRX", subAccount = "tradingdesk1",
   toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "FUTURES", id = "766a...", tranId = "766a...",
-  note = "till", apiKey = "mx0...",
-  amount = "12.5", time = "1700000000000", count = "10", flag = "true", ips = "203.0.113.7", coins = "DOGE,TRX",
-  permissions = "SPOT_ACCOUNT_READ", address = "T...", memo = "77", new_name = "desk01", client_id = "order-17",
-  area_code = "86",
+  note = "till", apiKey = "mx0...", accessKey = "mx0...", amount = "12.5", address = "T...",
+  ipWhiteList = "203.0.113.7", permissions = "SPOT_ACCOUNT_READ",
 }
 
 local function sample(row, param)
@@ -119,7 +117,7 @@ local function sample(row, param)
   payee = payee and payee.values and payee.values[1] -- how another user is named, or SPOT
   if param[1] == "toAccount" and payee == "EMAIL" then return "12345678" end
   if param[1] == "toAccountType" then return payee == "EMAIL" and "UID" or samples.toAccountType end
-  return param[2] == "choice" and param.values[1] or samples[param[1]] or samples[param[2]] or "TEXT"
+  return param[2] == "choice" and param.values[1] or samples[param[1]]
 end
 
 -- Returns an example with the required options, continued by backslashes.

@@ -118,7 +118,7 @@ function M.group(titles, facts)
   end
   if titles then
     table.insert(group, 5, { "--columns", "<names>", "Columns to show, joined by commas (table and csv).",
-      values = type(titles) == "table" and titles or {} })
+      values = type(titles) == "table" and titles or nil })
   end
   return group
 end
