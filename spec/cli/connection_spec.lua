@@ -88,7 +88,6 @@ describe("a command that is refused", function()
   end)
 
   it("names in a printed command what this one was given, a read no journal and no policy", function()
-    local connection = require "purser.cli.connection"
     local options = { journal = "a b.db", policy = "p", account = "main", credentials = "k", base_url = "http://h",
       profile = "mexc", timeout = 5 }
     local shared = " --account main --credentials k --base-url http://h --profile mexc"

@@ -191,14 +191,11 @@ local function open_for_sync(options)
     address_coins = coins, every_ms = options.every, since_ms = options.since }), client
 end
 
-local function say_progress(owner, at, of)
-  if terminal.settings.quiet or not core.is_terminal(2) then return end
-  terminal.say("%d of %d: %s", at, of, owner)
-end
-
 -- Reads once. Returns the exit code, and when an owner is due again.
 local function once(books, options, is_due)
-  local done, err = books:sync { due = is_due, progress = say_progress }
+  local done, err = books:sync { due = is_due, progress = core.is_terminal(2) and function(owner, at, of)
+    report.note("%d of %d: %s", at, of, owner)
+  end or nil }
   if not done then return report.failure({ effect = "read" }, {}, err), nil end
   local code = report.DONE
   for _, problem in ipairs(done.problems) do

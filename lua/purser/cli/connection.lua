@@ -29,6 +29,10 @@ M.service = { "Connection",
   { "--ca-file", "<file>", "File of certificates to trust in place of the system's: the service's, and webhooks'." },
   { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
     .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT",
+    convert = function(text)
+      if limits.parse(text) then return text end -- else it is not quoted: it may hold a password
+      return nil, "this names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
+    end,
     values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
   { "--recv-window", "<ms>", "How old a request may be when it arrives, in ms." },
   { "--record", "<file>", "New file for each exchange with the service, a line each; keys, ids, addresses, amounts and "
@@ -203,16 +207,6 @@ function M.finish(options, code)
   return code == report.DONE and report.NOT_WRITTEN or code
 end
 
--- Returns the option rate_limit; or nil and a message.
-local function rate_limit_of(options)
-  local store = options.rate_limit and limits.parse(options.rate_limit)
-  if options.rate_limit and not store then -- it is not quoted: it may hold a password
-    return nil, "--rate-limit (or PURSER_RATE_LIMIT): this names no store; give redis://HOST:PORT, redis:/SOCKET, "
-      .. "sqlite:FILE or postgresql:DATABASE"
-  end
-  return { store = store }
-end
-
 local function origin_of(message, service, keys)
   if message:find "base_url" or message:find "profile" then
     return (" (the service comes from %s)"):format(service.source)
@@ -295,9 +289,8 @@ function M.try(options, overrides)
     return nil, problem or "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for "
       .. "`purser sim`; or --profile mexc for the live one"
   end
-  local rate_limit, safe
-  rate_limit, problem = rate_limit_of(options)
-  if not rate_limit then return nil, problem end
+  local safe
+  local rate_limit = { store = options.rate_limit and limits.parse(options.rate_limit) }
   safe, problem = guard_of(options)
   if not safe then return nil, problem end
   local requested = {

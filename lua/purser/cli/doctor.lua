@@ -60,24 +60,20 @@ function Findings:add_error(topic, err, cure)
     report.code_of(err))
 end
 
-local function own_hosts(profile)
-  local hosts = {}
-  for host, is_own in pairs(profile.hosts or {}) do hosts[#hosts + 1] = is_own and host:lower() or nil end
-  if not hosts[1] then hosts[1] = purser.profiles.mexc.base_url:match "^%a+://([^:/]+)" end
-  table.sort(hosts)
-  return hosts
-end
-
 --- Warns of a host that is none of the service's own: lookalikes exist.
 ---@param findings table  add(state, topic, text, cure)
 function M.check_host(findings, client, url)
   local host = url:match("^%a+://(%[[^%]]*%])") or url:match("^%a+://([^:/]+)") or ""
   host = host:lower()
   if loopback.is(host) then return end
-  local hosts = own_hosts(client.profile)
-  for _, own in ipairs(hosts) do
-    if own == host then return end
+  local hosts = {}
+  for own, is_own in pairs(client.profile.hosts or {}) do
+    hosts[#hosts + 1] = is_own and own:lower() or nil
+    if is_own and own:lower() == host then return end
   end
+  if not hosts[1] then hosts[1] = purser.profiles.mexc.base_url:match "^%a+://([^:/]+)" end
+  if hosts[1] == host then return end
+  table.sort(hosts)
   local alike = suggest.find(host, hosts)
   findings:add("warn", "host", plain_text.clean(host, 100) .. " is not on the list of the service's own hosts"
     .. (alike and ", and looks like " .. alike or ""),

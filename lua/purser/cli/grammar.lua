@@ -36,16 +36,14 @@ local function seconds(text)
   return math.max(1, math.floor(number * 1000 + 0.5))
 end
 
-local function pair(text, option)
-  local name, value = text:match "^([^=]+)=(.*)$"
-  if name then return { name, value } end
-  return nil, ('it takes name=value, not "%s"%s'):format(text, option[1] == "--filter"
-    and "; a shell takes > and < for itself" or "")
-end
-
 local kinds = {
   ["<file>"] = { values = { "<file>" } }, ["<n>"] = { convert = whole }, ["<ms>"] = { convert = whole },
-  ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = pair },
+  ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = function(text, option)
+    local name, value = text:match "^([^=]+)=(.*)$"
+    if name then return { name, value } end
+    return nil, ('it takes name=value, not "%s"%s'):format(text, option[1] == "--filter"
+      and "; a shell takes > and < for itself" or "")
+  end },
   ["<duration>"] = { convert = function(text) return values.duration(text) end,
     values = { "45s", "10m", "30m", "2h" } },
   ["<when>"] = { convert = function(text) return values.time(text) end, values = { "now", "1h", "24h", "7d", "30d" } },

@@ -154,13 +154,6 @@ function actions.limit(options)
   report.note('the limit of "%s" is %s %s, as %s said', options.account, options.amount, options.asset, person)
 end
 
-local function found_of(call)
-  local answer, params = call.answer or { outcome = "unknown", reason = call.err and call.err.message },
-    call.intent.params
-  return { outcome = answer.outcome, reason = answer.reason, operation = call.intent.operation, amount = params.amount,
-    id = call.intent.id }
-end
-
 -- Names the queues with payments that are sent or undecided. Returns whether there are any.
 local function tell_of_payments(journal, options)
   local has_any = false
@@ -182,8 +175,10 @@ function actions.recover(options)
   local client, sources = connection.open(options)
   local found, is_open = report.must(sources.journal:recover(client)), false
   for i, call in ipairs(found) do
-    found[i] = found_of(call)
-    is_open = is_open or found[i].outcome ~= "done" and found[i].outcome ~= "not_done"
+    local answer = call.answer or { outcome = "unknown", reason = call.err and call.err.message }
+    found[i] = { outcome = answer.outcome, reason = answer.reason, operation = call.intent.operation,
+      amount = call.intent.params.amount, id = call.intent.id }
+    is_open = is_open or answer.outcome ~= "done" and answer.outcome ~= "not_done"
   end
   local has_payments = tell_of_payments(sources.journal, options)
   local empty = has_payments and "no single call is open\n" or "nothing is open\n"

@@ -99,9 +99,10 @@ end
 ---@param facts table|nil  format: the default, if not table; is_record: no filter
 function M.group(titles, facts)
   facts = facts or {}
-  local is_csv, group = facts.format == "csv", { "Output", titles = titles,
-    { "--format", "<format>", "table (default), json or csv.", choices = { "table", "json", "csv" },
-      default = "table" },
+  local is_csv = facts.format == "csv"
+  local group = { "Output", titles = titles,
+    { "--format", "<format>", is_csv and "csv (default) or json." or "table (default), json or csv.",
+      choices = is_csv and { "json", "csv" } or { "table", "json", "csv" }, default = facts.format or "table" },
     { "--json", "The same as --format json: the result, and on standard error a line of JSON for each message.",
       target = "format", value = "json" },
     { "--csv", "The same as --format csv.", target = "format", value = "csv" },
@@ -110,9 +111,6 @@ function M.group(titles, facts)
     { "--output", "<file>", "File for the result, written whole or not at all." },
     { "--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a ' before it, "
       .. "and what hides is shown as an escape." } }
-  if is_csv then
-    group[2] = { "--format", "<format>", "csv (default) or json.", choices = { "json", "csv" }, default = "csv" }
-  end
   if titles and not facts.is_record then
     table.insert(group, 5, { "--filter", "<name=value>", "Only records whose member has this value.", many = true })
   end
