@@ -95,6 +95,13 @@ describe("an action", function()
     assert.equal("unknown option '--forget'\n--forget is an option of `purser books events`",
       said "payouts run --forget x")
     assert.equal("unknown option '--acount'; did you mean '--account'?\nnil", said "payouts run --acount x")
+    assert.equal("unknown option '--file'\n<file> stands without an option before it", said "payouts run --file x")
+    assert.equal("unknown option '--dry-run'\n`purser payouts plan` shows what would be paid, and sends nothing",
+      said "payouts run x --dry-run")
+    assert.equal("unknown option '--dry'\n`purser fleet plan` shows what would be made, and makes nothing",
+      said "fleet apply x --dry")
+    assert.equal("option '--queue' comes after a command\nit is an option of `purser payouts plan`, "
+      .. "`purser payouts run`, `purser payouts status` and 4 more", said "payouts --queue june")
     assert.equal("unknown command 'log'\nthere is `purser journal log`", said "log")
     assert.equal("unknown command 'retry'\nthere is `purser payouts retry`; here are plan, apply, rotate, retire, "
       .. "sweep, distribute", said "fleet retry")

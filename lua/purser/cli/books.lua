@@ -184,7 +184,7 @@ end
 local function open_for_sync(options)
   local coins = {}
   for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
-  if options.journal then connection.need_journal("sync", options.journal) end
+  connection.may_lack_journal("sync", options)
   local client, sources = connection.open(options, { shares_limit = true })
   return M.open(options.to, sources.is_named and sources.account or "default", { client = client,
     keys = clients_of(options, sources), receivers = receivers.of(options), journal = sources.journal,

@@ -88,6 +88,16 @@ function M.need_journal(command, text)
   report.bad_input("%s: there is no journal %s; give the --journal that the write calls were given", command, text)
 end
 
+--- Leaves a missing journal of PURSER_JOURNAL out: the first payment makes it. Ends the command where a typed one is
+--- missing.
+function M.may_lack_journal(command, options)
+  local path = options.journal
+  if not path or M.has_journal(path) then return end
+  if path ~= credentials.variable "PURSER_JOURNAL" then M.need_journal(command, path) end
+  report.note("there is no journal %s yet; %s goes on without it", path, command)
+  options.journal = nil
+end
+
 function M.look_at_journal(command, text)
   M.need_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
@@ -267,10 +277,12 @@ local function beginning(requested, sources, options)
 end
 
 -- Returns the error of purser.new as text. allow_insecure is for programs alone.
-local function refusal(err, safe, service, keys)
+local function refusal(err, safe, service, keys, policy)
   local hint = err.option == "allow_insecure" and "use https://" or err.hint
   local cure = hint and "; " .. hint or ""
-  if err.option == "guard" then
+  if err.option == "guard" and policy and err.message:find(policy .. "/", 1, true) == 1 then
+    return ("--policy %s%s"):format(err.message, cure)
+  elseif err.option == "guard" then
     return ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
   end
   return values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
@@ -308,7 +320,7 @@ function M.try(options, overrides)
   local client, err = make(requested, options, safe)
   if type(err) == "string" then return nil, err end
   if M.stand_in then M.stand_in.secret = keys.secret else keys.secret:close() end
-  if not client then return nil, refusal(err, safe, service, keys) end
+  if not client then return nil, refusal(err, safe, service, keys, M.policy(options)) end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local sources = describe(client, service, keys)
   tell_of_open_calls(requested.journal, client, options)

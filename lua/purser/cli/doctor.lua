@@ -171,7 +171,7 @@ local function check_record(findings, client)
   end
   check_validity(findings, key)
   check_ip_list(findings, key)
-  findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
+  findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"):gsub(",", ", "))
 end
 
 local function text_of(value)

@@ -57,7 +57,7 @@ function M.grammar()
     .. "Secrets go to the secrets file as soon as they are known, and nowhere else.", {
     { "plan", "Show what is missing.", FILE, "fleet.json --secrets keys.tsv", { SECRETS }, steps },
     { "apply", "Show what is missing, ask, and make it.", FILE, "fleet.json --secrets keys.tsv", { SECRETS, YES },
-      steps },
+      steps, "`purser fleet plan` shows what would be made, and makes nothing" },
     { "rotate", "Make a second key for each that is old.", FILE, "fleet.json --secrets keys.tsv --days 60",
       { SECRETS, { "--days", "<days>", "Keys older than this (90).", convert = days },
         { "--ends-within", "<days>", "Keys that end within so many days; with --days, those too.", convert = days },

@@ -146,6 +146,10 @@ local function unknown_command(root, word, names, command)
   if not word then
     return "a command is required" .. (names[2] and ", one of " .. table.concat(known, ", ") or "")
   end
+  local owner = word:find "^%-" and owners_of(root)[key_of(word)]
+  if owner then
+    return ("option '%s' comes after a command"):format(word), ("it is an option of %s"):format(listed(owner, names))
+  end
   if word:find "^%-" then kind, known = "option", names_of(command) end
   local hint = kind == "command" and command.unknown and command.unknown(word, names) or nil
   each_leaf(root, "purser", function(leaf, name)
@@ -196,6 +200,9 @@ local function unknown_option(root, names, command, option_of, name)
   M.each_option(command, function(option) found = found or option.replaces == key and M.name_of(option) or nil end)
   found = found or owners[key] and name or nearest(name, command, option_of, owners)
   local hint = command.unknown and command.unknown(name)
+  for _, argument in ipairs(command.arguments or {}) do
+    if "--" .. argument[1] == name then hint = ("<%s> stands without an option before it"):format(argument[1]) end
+  end
   if found and not option_of(found) then
     return message, hint or ("%s is an option of %s"):format(found, listed(owners[key_of(found)], names))
   end
@@ -388,14 +395,17 @@ M.BY = { "--by", "<name>", "Who says so; without it USER." }
 local function load_action(command, action)
   local options = { "Options", titles = action[5].titles }
   for i, option in ipairs(action[5]) do options[i + 1] = option end
-  local made = { text = action[2], arguments = action[3], options,
+  local made = { text = action[2], arguments = action[3], options, unknown = function(name)
+      return action[7] and name:find "^%-%-dry" and action[7] or nil
+    end,
     epilog = ("Example: purser %s %s %s"):format(command, action[1], action[4]) }
   for _, group in ipairs { action[6]() } do made[#made + 1] = group end
   made[#made + 1] = connection.messages
   return made
 end
 
---- Returns the table of a command of actions, each { name, text, arguments, example, options, fn() returning groups }.
+--- Returns the table of a command of actions, each { name, text, arguments, example, options, fn() returning groups,
+--- nil or the cure of --dry-run }.
 ---@param default string|nil  the action of a word that looks like a file
 function M.actions(command, text, actions, default)
   local commands = {}

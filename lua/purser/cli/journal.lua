@@ -57,7 +57,7 @@ local function open(options)
   return connection.look_at_journal("journal", path)
 end
 
-local function record_of(entry)
+function M.record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
   return { sent = intent.sent_at, state = entry.state, operation = intent.operation, account = intent.account,
     key = entry.key, amount = params.amount, asset = params.coin or params.asset,
@@ -89,7 +89,7 @@ local function each_page(options, write)
     if not page then terminal.settings.has_output = nil end -- it is not whole
     report.must(page, err)
     left, after = left - #page, page[#page]
-    for i, entry in ipairs(page) do page[i] = record_of(entry) end
+    for i, entry in ipairs(page) do page[i] = M.record_of(entry) end
     write(page)
   until #page < asked or left == 0
 end
@@ -123,8 +123,8 @@ function actions.show(options)
   local entries = report.must(journal:entries { id = options.id })
   if not entries[1] then entries = report.must(journal:entries { key = options.id, account = options.account }) end
   if not entries[1] then
-    report.bad_input("journal show: no call has the id or the key %s; `purser journal list%s` prints them", options.id,
-      connection.words(options))
+    report.bad_input("journal show: no call has the id or the key %s; `purser journal list%s` prints them, and `purser "
+      .. "payouts report` the ids of payments", options.id, connection.words(options))
   end
   for _, entry in ipairs(entries) do report.write(output.json(whole(entry), "  ")) end
 end

@@ -261,8 +261,10 @@ local function other_accounts(options, at)
   local names = {}
   for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
   if not names[1] then
-    return not options.file and ('the queue "%s" of %s holds no payment of the account "%s"'):format(
-      options.queue or "default", options.journal, at.client:account()) or nil
+    for _, other in ipairs(got(purser.payouts.queues(at.sources.journal))) do names[#names + 1] = other.queue end
+    return not options.file and ('the queue "%s" of %s holds no payment of the account "%s"%s'):format(
+      options.queue or "default", options.journal, at.client:account(),
+      names[1] and "; there are the queues " .. table.concat(names, ", ") or "") or nil
   end
   return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
     at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))

@@ -52,7 +52,8 @@ local list = {
       { "--allow-equal", "With --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
       YES, titles = payments_plan.TITLES },
-    function() return output.group(), connection.safety, connection.service end },
+    function() return output.group(), connection.safety, connection.service end,
+    "`purser payouts plan` shows what would be paid, and sends nothing" },
   { "status", "Show how many payments are in which state; nothing is sent.\nIt exits with 4 while a payment is sent or "
     .. "undecided, else with 1 while one is failed, else with 3 while one waits, else with 0.", {}, "--queue june",
     { QUEUE }, function() return output.group(), connection.safety, connection.service end },

@@ -65,7 +65,7 @@ end
 
 function M.start(options)
   local made = alerts_of(options)
-  if options.journal then connection.need_journal("watch", options.journal) end
+  connection.may_lack_journal("watch", options)
   local metrics = purser.monitor.metrics()
   local client, sources = connection.open(options, { hooks = metrics:hooks(activity.hooks(options.debug)) })
   made.journal = sources.journal
