@@ -393,11 +393,9 @@ end
 M.BY = { "--by", "<name>", "Who says so; without it USER." }
 
 local function load_action(command, action)
-  local options = { "Options", titles = action[5].titles }
-  for i, option in ipairs(action[5]) do options[i + 1] = option end
-  local made = { text = action[2], arguments = action[3], options, unknown = function(name)
-      return action[7] and name:find "^%-%-dry" and action[7] or nil
-    end,
+  local made = { { "Options", titles = action[5].titles, (table.unpack or unpack)(action[5]) }, -- luacheck: ignore
+    text = action[2], arguments = action[3],
+    unknown = function(name) return name:find "^%-%-dry" and action[7] or nil end,
     epilog = ("Example: purser %s %s %s"):format(command, action[1], action[4]) }
   for _, group in ipairs { action[6]() } do made[#made + 1] = group end
   made[#made + 1] = connection.messages

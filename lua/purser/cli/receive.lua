@@ -264,10 +264,10 @@ function M.address.start(options)
     return report.write(output.json { coin = plan.coin, address = made.address, memo = memo,
       network = network.network, netWork = network.netWork, confirmations = network.minConfirm }) and report.DONE
   end
-  local function line(name, value) return ("%-14s %s\n"):format(name, plain_text.clean(tostring(value))) end
-  report.write(line("address", made.address) .. (memo and line("memo", memo) or "") .. line("coin", plan.coin)
-    .. line("network", ("%s (%s)"):format(tostring(network.netWork), tostring(network.network)))
-    .. line("confirmations", network.minConfirm))
+  local cells = { made.address, memo or "", plan.coin, ("%s (%s)"):format(tostring(network.netWork),
+    tostring(network.network)), network.minConfirm }
+  for i, cell in ipairs(cells) do cells[i] = plain_text.clean(tostring(cell)) end
+  report.write(output.fields({ "address", "memo", "coin", "network", "confirmations" }, { cells }))
 end
 
 return M
