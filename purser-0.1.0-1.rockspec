@@ -142,7 +142,6 @@ build = {
     ["purser.cli.sim"] = "lua/purser/cli/sim.lua",
     ["purser.cli.terminal"] = "lua/purser/cli/terminal.lua",
     ["purser.cli.values"] = "lua/purser/cli/values.lua",
-    ["purser.cli.wait"] = "lua/purser/cli/wait.lua",
     ["purser.cli.watch"] = "lua/purser/cli/watch.lua",
     ["purser.client.build"] = "lua/purser/client/build.lua",
     ["purser.client.call.call_options"] = "lua/purser/client/call/call_options.lua",

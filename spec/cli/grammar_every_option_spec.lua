@@ -51,7 +51,7 @@ local CREATES = "assert(purser.new(keys)).wallet:create_deposit_address { coin =
 
 -- Commands of a room that has a spec of its own for its options.
 local ROOMS = { wallet = "operation", broker = "operation", sub_account = "operation", live = "operation_live",
-  receive = "receive", watch = "watch", wait = "wait", sync = "books_sync", statement = "books_statement",
+  receive = "receive", watch = "watch", wait = "watch_wait", sync = "books_sync", statement = "books_statement",
   books = "books" }
 
 -- Options that a run above cannot come to, with the spec that shows what each does.

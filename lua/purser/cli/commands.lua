@@ -22,7 +22,7 @@ M.own = {
   { "receive", "Credit each deposit once, to the right customer, or ask a person." },
   { "address", "Show the deposit address of a coin on a network.", "receive" },
   { "watch", "Tell of what changes of an account, as it comes." },
-  { "wait", "Wait until a withdrawal or transfer is done." },
+  { "wait", "Wait until a withdrawal or transfer is done.", "watch" },
   { "fleet", "Make and keep a fleet of sub-accounts as a file declares it." },
   { "sync", "Copy every history into a database, and each change of a record.", "books" },
   { "statement", "Write a statement of the books for hledger, ledger, beancount, a spreadsheet or a person.", "books" },
