@@ -37,6 +37,15 @@ describe("the catalogue", function()
     assert.equal("such as USDT", withdraw.by_name.coin.help)
     assert.is_nil(catalogue.by_name["wallet.deposit_history"].by_name.limit.help)
     assert.equal("integer from 1", catalogue.by_name["wallet.deposit_history"].by_name.limit.rule)
+    for name, rule in pairs { ["wallet.deposit_history limit"] = "integer from 1; at most 1000; default 1000",
+      ["sub_account.balances accountType"] = "SPOT, FUTURES; only SPOT is supported by the service",
+      ["wallet.withdraw coin"] = "such as USDT", ["sub_account.create_api_key ip"] =
+      "IP addresses, a list or comma-separated; at most 20" } do
+      local operation, param = name:match "(%S+) (%S+)"
+      assert.equal(rule, catalogue.rule(catalogue.by_name[operation].by_name[param]))
+    end
+    assert.matches("^status number, or its name: APPLY, .*MANUAL; withdrawal status$",
+      catalogue.rule(catalogue.by_name["wallet.withdrawal_history"].by_name.status))
   end)
 
   it("says where an operation stands that was named without its group", function()

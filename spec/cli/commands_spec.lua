@@ -51,6 +51,19 @@ describe("purser --help", function()
     assert.equal("purser wallet withdraw --help", advice("wallet", "withdraw", "--coin", "USDT"))
   end)
 
+  it("says what an operation may need, and takes true or false alone of a flag", function()
+    local _, out = command.run { "wallet", "internal_transfer", "--help" }
+    assert.matches("\nC15 POST /api/v3/capital/transfer/internal, permission SPOT_WITHDRAW_WRITE,\nweight 1%.\n"
+      .. "Result: one record: tranId%.\nOutcome unknown: do not run it again: ", out)
+    for _, row in ipairs(catalogue.every) do
+      for _, param in ipairs(row.params) do
+        local text = param[2] == "flag" and "yes" or param[2] == "choice" and "NONE"
+        local _, message = grammar.parse(commands.root(), { row.group, row.name, "--" .. param[1], text or "x" })
+        if text then assert.matches("is none of '", message) end
+      end
+    end
+  end)
+
   it("shows the plain password among the parameters", function()
     local _, out = command.run { "broker", "withdraw", "--help" }
     assert.is_truthy(out:match("Parameters:.*%-%-funds_password <source>.*\nConnection:"))
@@ -92,7 +105,7 @@ describe("the grammar", function()
 
   it("has a file for each command, with a grammar and what starts it", function()
     for _, own in ipairs(commands.own) do
-      local module = require("purser.cli." .. own[1])
+      local module = commands.module(own[1])
       assert.same({ "table", "function", "string" }, { type(module.grammar()), type(module.start), type(own[2]) })
     end
   end)

@@ -53,6 +53,25 @@ describe("a command that is refused", function()
     assert.equal(0, (at.received "wallet.withdraw"))
   end)
 
+  it("watches without the journal of PURSER_JOURNAL that is not made yet, and not without a typed one", function()
+    local journal = at.folder() .. "/later.db"
+    local words = { "watch", "account", "--network", "USDT/TRX" }
+    local code, _, err = command.run(words, at.with { PURSER_JOURNAL = journal })
+    assert.equal(0, code)
+    assert.equal(("purser: there is no journal %s yet; watch goes on without it\n"):format(journal), err)
+    words[#words + 1], words[#words + 2] = "--journal", journal
+    code, _, err = command.run(words, at.keys)
+    assert.equal(2, code)
+    assert.matches("watch: there is no journal " .. journal, err, 1, true)
+    assert.is_nil(io.open(journal))
+  end)
+
+  it("names the option that a missing policy was given by", function()
+    local code, _, err = at.run("approvals", "status", "--policy", "/nopolicies", "--journal", at.folder() .. "/p")
+    assert.equal(2, code)
+    assert.matches("\npurser: %-%-policy /nopolicies/1.json cannot be read", err)
+  end)
+
   it("makes no journal before a person says yes, and leaves no file that stood in for one", function()
     local journal, list = at.folder() .. "/asked.db", at.file("key,coin,network,address,amount\na,USDT,TRX," .. TRON
       .. ",20\n")
@@ -85,6 +104,15 @@ describe("a command that is refused", function()
     runs[2][#runs[2] + 1] = "--yes"
     assert.equal(0, (at.run((table.unpack or unpack)(runs[2])))) -- luacheck: ignore
     assert.is_truthy(io.open(journal))
+  end)
+
+  it("names in a printed command what this one was given, a read no journal and no policy", function()
+    local options = { journal = "a b.db", policy = "p", account = "main", credentials = "k", base_url = "http://h",
+      profile = "mexc", timeout = 5 }
+    local shared = " --account main --credentials k --base-url http://h --profile mexc"
+    assert.equal(" --journal 'a b.db' --policy p" .. shared, connection.words(options))
+    assert.equal(shared, connection.words(options, true))
+    assert.equal("", connection.words {})
   end)
 
   it("is a write under a policy without a journal; a read needs neither journal nor account", function()

@@ -98,6 +98,10 @@ describe("purser doctor", function()
     assert.equal(0, code)
     assert.equal("warn", findings.permissions.state)
     assert.equal("missing: SPOT_ACCOUNT_READ, SPOT_WITHDRAW_READ, SPOT_TRANSFER_READ", findings.permissions.text)
+    local none = assert(service.world:account { name = "None", permissions = "CONTRACT_DEAL_READ" })
+    local _, out = command.run({ "doctor" }, { PURSER_BASE_URL = service.url, PURSER_API_KEY = none.api_key,
+      PURSER_SECRET_KEY = none.secret_key })
+    assert.is_nil(out:find("granted", 1, true))
   end)
 
   it("shows the days, the IP list and the permissions of the key where the profile has them", function()

@@ -51,14 +51,15 @@ local CREATES = "assert(purser.new(keys)).wallet:create_deposit_address { coin =
 
 -- Commands of a room that has a spec of its own for its options.
 local ROOMS = { wallet = "operation", broker = "operation", sub_account = "operation", live = "operation_live",
-  receive = "receive", watch = "watch", wait = "wait", sync = "sync", statement = "statement", books = "books" }
+  receive = "receive", watch = "watch", wait = "watch_wait", sync = "books_sync", statement = "books_statement",
+  books = "books" }
 
 -- Options that a run above cannot come to, with the spec that shows what each does.
 local ELSEWHERE = {
-  ["policy sign --name"] = "policy_spec", ["policy sign --key"] = "policy_spec",
-  ["payouts show --html"] = "approve_spec",
-  ["payouts show --policy"] = "approve_spec",
-  ["payouts show --records"] = "approve_spec", ["payouts show --guard"] = "approve_spec",
+  ["policy sign --name"] = "approvals_policy_spec", ["policy sign --key"] = "approvals_policy_spec",
+  ["payouts show --html"] = "approvals_approve_spec",
+  ["payouts show --policy"] = "approvals_approve_spec",
+  ["payouts show --records"] = "approvals_approve_spec", ["payouts show --guard"] = "approvals_approve_spec",
   ["payouts plan --maker"] = "approvals_spec", ["payouts plan --until"] = "approvals_spec",
   ["payouts plan --journal-id"] = "approvals_spec",
 }

@@ -56,7 +56,9 @@ local command = { text = "", arguments = { { "action", "what to do.", choices = 
     { "--extra", "<name=value>", "", many = true }, { "--format", "<f>", "", default = "table" },
     { "--json", "", target = "format", value = "json" } } }
 local root = { text = "", commands = { { "move", "", load = function() return command end },
-  { "other", "", load = function() error "it was loaded" end } } }
+  { "other", "", load = function()
+    return { text = "", { "Options", { "--amounts", "<n>", "" }, { "--elsewhere", "" } } }
+  end } } }
 
 local function parse(text) return grammar.parse(root, words_of(text)) end
 
@@ -90,6 +92,18 @@ describe("a command line", function()
     assert.is_nil((parse(START .. "--since soon")))
   end)
 
+  it("reads seconds up to an hour as milliseconds", function()
+    for text, ms in pairs { ["3600"] = 3600000, ["0.5"] = 500, ["0.0001"] = 1, ["1"] = 1000 } do
+      assert.equal(ms, (parse(START .. "--timeout " .. text)).timeout)
+    end
+    for _, wrong in ipairs { "0", "0.0", "-1", "1e2", "3600.1", "5s", "00000000030" } do
+      assert.is_nil((parse(START .. "--timeout=" .. wrong)), wrong)
+    end
+    local filters = { "Options", { "--filter", "<name=value>", "", many = true } }
+    assert.equal('--filter: it takes name=value, not "a"; a shell takes > and < for itself', select(2, grammar.parse(
+      { commands = { { "x", "", load = function() return { filters } end } } }, { "x", "--filter", "a" })))
+  end)
+
   it("reads a number of milliseconds whole, and no other", function()
     assert.equal(5000, (parse(START .. "--window 5000")).window)
     for _, wrong in ipairs { "5s", "0.5", "", "-1" } do
@@ -116,7 +130,7 @@ describe("a command line", function()
   for text, message in pairs {
     [""] = "a command is required",
     ["moev"] = "unknown command 'moev'; did you mean 'move'?",
-    ["--amount"] = "unknown option '--amount'",
+    ["--amount"] = "option '--amount' comes after a command",
     ["move"] = "missing argument 'action': what to do.",
     ["move og"] = "'action': 'og' is none of 'go', 'stop' (did you mean \"go\"?)",
     ["move go"] = "missing options '--amount', '--address'",

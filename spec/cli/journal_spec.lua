@@ -61,6 +61,12 @@ describe("purser journal", function()
     assert.equal(0, code)
     assert.matches("^sent,state,operation,account,key,amount,asset,to,record,id\n"
       .. "%d+,done,wallet.transfer,treasury,,1.50,USDT,,%w+,%w+\n%d+,done,[^\n]*,2,[^\n]*\n$", out)
+    local cli, seen = require "purser.cli.journal", {}
+    for _, params in ipairs { { address = "T1", toAccount = "u" }, { toAccount = "u", subAccount = "s" },
+      { subAccount = "s" } } do
+      seen[#seen + 1] = cli.record_of({ state = "done", intent = { params = params } }).to
+    end
+    assert.same({ "T1", "u", "s" }, seen)
     local id = list[2].id
     code, out = journal("show", id)
     assert.equal(0, code)

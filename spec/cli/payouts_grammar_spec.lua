@@ -13,6 +13,8 @@ describe("the actions of payouts", function()
     local options = parse("payouts", "settle", "inv-1", "done", "8812")
     assert.same({ "inv-1", "done", "8812" }, { options.key, options.word, options.made_as })
     assert.is_nil(options.record) -- --record names a file
+    assert.equal("not_done", parse("payouts", "settle", "--all", "not_done").all)
+    assert.matches("it takes not_done alone", select(2, parse("payouts", "settle", "--all", "done")), 1, true)
     for _, words in ipairs { { "payouts", "retry" }, { "payouts", "show" }, { "payouts", "settle", "inv-1", "perhaps" },
       { "payouts", "status", "--yes" }, { "payouts", "run", "june.csv", "--decimal", "dot" } } do
       assert.is_nil(grammar.parse(commands.root(), words), table.concat(words, " "))

@@ -4,7 +4,7 @@
 local at = require "payouts_setting"
 local payments_plan = require "purser.cli.payments_plan"
 local runs = require "purser.desk.payouts.runs"
-local tables = require "purser.cli.tables"
+local output = require "purser.cli.output"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
@@ -13,11 +13,11 @@ local payouts, aligned
 before_each(function()
   at.begin()
   payouts = at.payouts_with { queue = "june" }
-  aligned = tables.aligned
-  function tables.aligned(titles, lines) return aligned(titles, lines, 80) end
+  aligned = output.aligned
+  function output.aligned(titles, lines) return aligned(titles, lines, 80) end
 end)
 after_each(function()
-  tables.aligned = aligned
+  output.aligned = aligned
   at.finish()
 end)
 

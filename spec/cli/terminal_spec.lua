@@ -64,6 +64,18 @@ describe("a failure without facts, with --json", function()
     end)
     assert.equal("", out)
   end)
+
+  it("leaves the exit code as it is", function()
+    for _, is_json in ipairs { false, true } do
+      for _, code in ipairs { 0, 3 } do
+        local given, out, err = printed(function()
+          terminal.settings.json, terminal.settings.has_output = is_json, true
+          return terminal.finish(code)
+        end)
+        assert.same({ code, "", "" }, { given, out, err })
+      end
+    end
+  end)
 end)
 
 describe("what is printed", function()
@@ -120,6 +132,18 @@ describe("what is printed", function()
       assert.is_nil(on_terminal(80, code, environment):find("\27", 1, true))
     end
     assert.is_nil(on_terminal(80, (code:gsub("true", "false", 1)), "TERM=xterm"):find("\27[32m", 1, true)) -- JSON, CSV
+  end)
+
+  it("has colours on a dumb terminal with --color always, and none on another with never", function()
+    local code = 'terminal.settings.color, terminal.settings.is_table = "%s", true; terminal.write "fail  a\\n"; '
+      .. 'terminal.say "error: b"'
+    assert.equal("\27[31mfail\27[0m  a\npurser: \27[31merror\27[0m: b\n", on_terminal(80, code:format "always"))
+    assert.equal("fail  a\npurser: error: b\n", on_terminal(80, code:format "never", "TERM=xterm"))
+  end)
+
+  it("as a question names each field, and waits for the answer", function()
+    local shown = on_terminal(80, 'terminal.ask("This pays:", { { "to", "T1" }, { "amount", 5 } }, "Yes? ")')
+    assert.matches("^This pays:\n  to +| T1\n  amount +| 5\nYes%? ", shown)
   end)
 
   it("is printed by this module alone", function()

@@ -1,25 +1,35 @@
 -- SPDX-License-Identifier: MIT
--- `purser approvals add|status`, and what `payouts plan` and `payouts show` do with plans; see docs/desk/approvals.md.
+-- `purser approvals add|status`, `purser approve PLAN`, `purser policy ACTION FILE`, and written plans of payouts;
+-- see docs/desk/approvals.md.
 
-local of_actions = require "purser.cli.actions"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local credentials = require "purser.cli.credentials"
+local lazy = require "purser.client.util.lazy"
+local decimal = lazy "purser.decimal"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
-local lazy = require "purser.client.util.lazy"
+local grammar = require "purser.cli.grammar"
 local plan_text = require "purser.desk.approvals.plan_text"
-local report = require "purser.cli.report"
+local policy = require "purser.desk.approvals.policy"
+local policy_chain = require "purser.desk.approvals.policy_chain"
 local purser = lazy "purser"
+local report = require "purser.cli.report"
+local signers = require "purser.desk.approvals.signers"
+local sshsig = require "purser.desk.approvals.sshsig"
+local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
 
 local M = {}
 
 function M.grammar()
   local function connected() return connection.safety, connection.service end
-  return of_actions.grammar("approvals",
+  return grammar.actions("approvals",
     "Bring plans and signatures to the payer. It ends with 3 while approvals lack.", {
     { "add", "Check a plan and signatures, and keep them in the journal with the payments.",
-      { { "plan", "The file of the plan." },
-        { "signatures", "Files of signatures, also of withdrawals.", optional = true, many = true } },
+      { { "plan", "The file of the plan.", reads = "plan" },
+        { "signatures", "Files of signatures, also of withdrawals.", optional = true, many = true,
+          reads = "signature" } },
       "june.plan june.plan.alice.sig --journal pay.db --policy policies", {}, connected },
     { "status", "Show the journal's id, and the plans, newest first: who signed each, and what it lacks.", {},
       "--journal pay.db --policy policies", {}, connected },
@@ -148,6 +158,193 @@ function M.start(options)
   local code = actions[options.action](client, options)
   client:close()
   return code
+end
+
+M.approve = {}
+
+function M.approve.grammar()
+  return {
+    text = "Read a plan, and sign it with `ssh-keygen -Y sign`. The signature is PLAN.NAME.sig.\n"
+      .. "What you signed before is kept in a file of yours; what is not in it is shown as new.",
+    arguments = { { "plan", "The file of the plan.", reads = "plan" } },
+    { "Options",
+      { "--key", "<file>", "Your key, or its .pub where an agent or a token has it (ssh-ed25519, sk-ssh-ed25519).",
+        required = true },
+      { "--name", "<name>", "Yours, for the name of the file; without it USER." },
+      { "--withdraw", "Sign that the plan is not to be paid any more: one person does, for good." },
+      { "--made", "Sign that you made it: for policies that ask for the maker's signature." },
+      { "--sum", "<amount>", "The largest sum of the plan, or its rows where it moves nothing; else you are asked." },
+      { "--records", "<file>", "What you signed before; without it ~/.purser-signed." } },
+    connection.messages,
+  }
+end
+
+-- Lets ssh-keygen sign a private copy of a text: the file may have been exchanged since the text was shown.
+local function sign(text, key, namespace, target)
+  local copy = os.tmpname()
+  report.must(files.replace(copy, text))
+  local pipe = assert(io.popen(("ssh-keygen -Y sign -f %s -n %s < %s"):format(values.shell_word(key), namespace,
+    values.shell_word(copy))))
+  local armoured = pipe:read "*a"
+  pipe:close()
+  os.remove(copy)
+  if armoured == "" then report.bad_input "ssh-keygen did not sign; nothing was written" end
+  local signature, is_good, problem = sshsig.read(armoured), nil, nil
+  if signature then is_good, problem = sshsig.verify(signature, namespace, text) end
+  if problem then report.bad_input("the signature could not be checked: %s", problem) end
+  if not is_good then
+    report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
+  end
+  local before = files.read(target)
+  if before and before ~= armoured then report.bad_input("%s is another signature; give --name", target) end
+  report.must(files.replace(target, armoured))
+end
+
+-- Has the largest sum of a plan typed; the number of rows where they move nothing, such as a new API key.
+local function confirm(options, head)
+  local largest, what = head.rows, "number of rows"
+  for each, sum in pairs(head.sums) do
+    local name, order = "sum of " .. each, decimal(sum):compare(largest)
+    if what == "number of rows" or order > 0 or order == 0 and name < what then largest, what = sum, name end
+  end
+  local typed = options.sum
+  if not typed then
+    if not terminal.can_ask() then report.bad_input "approve: there is no terminal to ask on; give --sum" end
+    typed = terminal.answer(("Type the %s to sign: "):format(what))
+  end
+  local amount = decimal(typed or "")
+  if not amount or not amount:eq(largest) then report.bad_input("that is not the %s; nothing was signed", what) end
+end
+
+local function remember(path, plan)
+  local lines = {}
+  for i, row in ipairs(plan.rows) do
+    row.at, row.base_url = core.now_ms(), plan.head.base_url
+    lines[i] = json.encode(row) .. "\n"
+  end
+  return files.replace(path, M.read_records(path) .. table.concat(lines))
+end
+
+function M.approve.start(options)
+  local text = M.read(options.plan)
+  local plan, problem = plan_text.read(text)
+  if not plan then report.bad_input("%s: %s; `purser payouts plan` writes one", options.plan, problem) end
+  local home = credentials.home()
+  options.records = options.records or home and home .. "/.purser-signed"
+  M.show(options, text)
+  confirm(options, plan.head)
+  local kind = options.withdraw and "withdraw" or options.made and "made" or "approve"
+  local target = ("%s.%s%s.sig"):format(options.plan, options.name or os.getenv "USER" or "signed",
+    kind ~= "approve" and "." .. kind or "")
+  sign(text, options.key, signers.NAMESPACES[kind], target)
+  if kind == "approve" and not (options.records and remember(options.records, plan)) then
+    report.say("%s: the next plan shows these as new", options.records and options.records .. " cannot be written"
+      or "HOME is no absolute path, so nothing is remembered")
+  end
+  report.note("signed: %s; the payer adds it with `purser approvals add %s %s`", target, options.plan, target)
+  return report.DONE
+end
+
+local FILE = { { "file", "The file of the policy.", reads = "policy" } }
+local ACCOUNT = { "--account", "<name>", "The account; or set PURSER_ACCOUNT." }
+
+M.policy = {}
+
+function M.policy.grammar()
+  return grammar.actions("policy", "The policy that says who has to approve what.", {
+    { "check", "Find rules that never match.", FILE, "policy.json --against old.json",
+      { { "--against", "<file>", "The policy that it would replace: what gets looser is listed.",
+        reads = "policy" } }, function() end },
+    { "try", "Run it over what was really paid, as a journal has it.", FILE,
+      "policy.json --journal pay.db --account main",
+      { { "--since", "<duration>", "How far back, such as 30d (all)." }, ACCOUNT,
+        connection.journal_option "The journal of the payer." }, function() end },
+    { "sign", "Sign it with ssh-keygen.", FILE, "policy.json --key ~/.ssh/id_ed25519",
+      { { "--key", "<file>", "Your key, or its .pub.", required = true },
+        { "--name", "<name>", "Yours, for the name of the file; without it USER." } }, function() end },
+    { "install", "Make it the next version in a folder.",
+      { FILE[1], { "signatures", "Files of signatures.", optional = true, many = true, reads = "signature" } },
+      "policy.json policy.json.alice.sig --policy policies --account main",
+      { { "--policy", "<folder>", "Where the versions are; or set PURSER_POLICY." }, ACCOUNT }, function() end },
+    { "signers", "Write an allowed_signers file for ssh-keygen -Y verify.", FILE, "policy.json", {}, function() end },
+  })
+end
+
+local policies = {}
+
+-- Returns a value, or ends the command with what is wrong with the file.
+local function of_file(options, value, problem)
+  local text = type(problem) == "table" and report.sentence(problem) or tostring(problem)
+  return value or report.bad_input("%s: %s", options.file, text)
+end
+
+local function lines_of(out, label, list)
+  if list[1] then out[#out + 1] = label .. ": " .. table.concat(list, ", ") end
+end
+
+local function sorted_pairs(map, form)
+  local list = {}
+  for name, value in pairs(map) do list[#list + 1] = form:format(name, value) end
+  table.sort(list)
+  return list
+end
+
+function policies.check(options, text)
+  local against = options.against and M.read(options.against)
+  local found = of_file(options, purser.approvals.check(text, against))
+  local out = { "sha256 " .. found.digest }
+  lines_of(out, "never matches", found.never)
+  lines_of(out, "allows only what is forbidden", found.forbidden)
+  lines_of(out, "nobody can fill", found.unfilled)
+  lines_of(out, "withdrawn unasked, at most", sorted_pairs(found.unasked, "%s %s"))
+  lines_of(out, "sent unasked", found.free)
+  for _, one in ipairs(found.looser) do out[#out + 1] = "MAY BE LOOSER: " .. one end
+  if against and not found.looser[1] then out[#out + 1] = "nothing gets looser" end
+  report.write(table.concat(out, "\n") .. "\n")
+end
+
+policies["try"] = function(options, text)
+  local path = options.journal or report.bad_input "policy try: give --journal FILE of the payer"
+  local account = options.account or credentials.variable "PURSER_ACCOUNT"
+    or report.bad_input "policy try: give --account NAME"
+  local journal = connection.look_at_journal("policy try", path)
+  local trial = of_file(options, purser.approvals.try { journal = journal, account = account, policy = text,
+    since = options.since and core.now_ms() - options.since or nil })
+  journal:close()
+  local function day(ms) return ms and purser.utc.text(ms):sub(1, 10) or "-" end
+  local out = { ("%d payments, %s to %s; waited %d; not judged %d"):format(trial.payments, day(trial.first),
+    day(trial.last), trial.waited, trial.not_judged), ("paid unasked %d"):format(trial.unasked) }
+  lines_of(out, "asked", sorted_pairs(trial.asked, "%s %d"))
+  if trial.busiest then out[#out + 1] = ("busiest day: %s, %d"):format(trial.busiest.day, trial.busiest.asked) end
+  out[#out + 1] = ("refused %d"):format(trial.refused)
+  lines_of(out, "refused by", sorted_pairs(trial.refused_by, "%s %d"))
+  report.write(table.concat(out, "\n") .. "\n")
+end
+
+function policies.sign(options, text)
+  local digest = of_file(options, policy.read(text)).digest -- `check` prints that of what was read
+  local target = ("%s.%s.sig"):format(options.file, options.name or os.getenv "USER" or "signed")
+  sign(text, options.key, policy_chain.NAMESPACE, target)
+  report.note("signed: %s, for the policy with sha256 %s", target, digest)
+end
+
+function policies.install(options, text)
+  local folder, account = connection.policy(options), options.account or credentials.variable "PURSER_ACCOUNT"
+  if not folder or not account then report.bad_input "policy install: give --policy FOLDER and --account NAME" end
+  local version, message = policy_chain.install(folder, account, text,
+    table.concat(M.read_all(options.signatures)))
+  if not version then report.bad_input("%s: %s", options.file, message) end
+  report.note("version %d is installed, with sha256 %s; compare that with the others by voice where it is the first",
+    version, policy.read(text).digest)
+end
+
+function policies.signers(options, text)
+  report.write(policy.signers(of_file(options, policy.read(text))), true)
+end
+
+function M.policy.start(options)
+  policies[options.action](options, M.read(options.file))
+  return report.DONE
 end
 
 return M

@@ -1,13 +1,20 @@
 -- SPDX-License-Identifier: MIT
--- `purser books ACTION`: a person's words on the books, gaps and waiting events.
+-- `purser books ACTION`: a person's words on the books, gaps and waiting events. `purser statement`: a span of them.
+-- `purser sync`: reads every history that the keys may read into them. See docs/desk/books.md.
 
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
+local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local limits = lazy "purser.hosts.limits"
-local of_actions = require "purser.cli.actions"
+local grammar = require "purser.cli.grammar"
 local output = require "purser.cli.output"
 local purser = lazy "purser"
+local receivers = require "purser.cli.receivers"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
+local vaults = lazy "purser.desk.fleet.vault"
 
 local M = {}
 
@@ -44,7 +51,7 @@ local EVENTS = { "receiver", "waiting", "since", "error" }
 function M.grammar()
   local own, withdrawal = { M.database_option "--books", M.ACCOUNT }, { "withdrawal", "Its id in a statement." }
   local function nothing() end
-  return of_actions.grammar("books", "Say what the service no longer shows, and look at what is open.", {
+  return grammar.actions("books", "Say what the service no longer shows, and look at what is open.", {
     { "settle", "Say how a record ended that is out of sight.", { { "record", "Its id in a statement." },
       { "word", "success or failed.", choices = { "success", "failed" } } }, "766a... success", own, nothing },
     { "match", "Say that a withdrawal and a deposit are the two sides of a transfer between own accounts.",
@@ -84,6 +91,142 @@ function M.start(options)
   actions[options.action](books, options)
   books:close()
   return report.DONE
+end
+
+local FORMATS = { "hledger", "beancount", "csv", "jsonl", "rotki", "html" }
+
+M.statement = {}
+
+function M.statement.grammar()
+  return {
+    text = "Write a statement of a span: double entry, reconciled with every quiet reading of a balance.\n"
+      .. "The same books, revision and span give the same bytes. With --check the exit code is 1 where something is "
+      .. "open, unexplained or unread.",
+    { "Options", M.database_option "--books", M.ACCOUNT,
+      { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true },
+      { "--to", "<day>", "The first day that does not count.", required = true },
+      { "--format", "<format>", "hledger (ledger, too), beancount, csv, jsonl, rotki or html.", choices = FORMATS,
+        default = "hledger" },
+      { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
+        .. "on_top (default) or inside.", choices = { "on_top", "inside" } },
+      { "--rev", "<n>", "The books as they were at this revision." },
+      { "--compare", "<n>", "Print only the lines that differ from this revision." },
+      { "--check", "End with 1 where the statement needs a person." },
+      { "--output", "<file>", "File for the result, written whole or not at all." } },
+    connection.messages,
+  }
+end
+
+local function difference(old, new)
+  local out = {}
+  for _, side in ipairs { { "- ", old, new }, { "+ ", new, old } } do
+    local counts = {}
+    for line in side[3]:gmatch "[^\n]+" do counts[line] = (counts[line] or 0) + 1 end
+    for line in side[2]:gmatch "[^\n]+" do
+      counts[line] = (counts[line] or 0) - 1
+      if counts[line] < 0 then out[#out + 1] = side[1] .. line .. "\n" end
+    end
+  end
+  return table.concat(out)
+end
+
+function M.statement.start(options)
+  local books = M.open(options.books, options.account, { fee = options.fee })
+  local function statement(rev, write)
+    return report.must(books:statement { from = options.from, to = options.to, format = options.format, rev = rev,
+      write = write })
+  end
+  local function write(text) report.write(text, true) end
+  if not books:each()() then report.say("the books hold no record of %s; --account names another", books.account) end
+  local text, made = statement(options.rev, not options.compare and write or nil)
+  if options.compare then write(difference(statement(options.compare), text)) end
+  books:close()
+  local is_unread = made.ahead and tonumber(made.to) <= core.now_ms() and 1 or 0 -- an ended span
+  local needs = #made.open + #made.unexplained + #made.gaps + #made.unread + #made.negative + is_unread
+  return options.check and needs > 0 and report.REJECTED or report.DONE
+end
+
+local BUDGET_MS = 20000 -- for receivers between two readings
+
+M.sync = {}
+
+function M.sync.grammar()
+  return {
+    text = "Read every history that the keys may read into the books, from where they were read to, and once more what "
+      .. "may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: one could not "
+      .. "be read; 5: an event waits for a receiver. What was not read is a gap of each statement.",
+    { "Options", M.database_option "--to",
+      { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
+      { "--addresses", "<coins>", "Read the deposit addresses of these coins, too, as USDT,BTC: money sent there is in "
+        .. "transit; and the saved withdrawal addresses." },
+      connection.journal_option("Journal of the calls that are made here: what they change is read soon, and payments "
+        .. "under way stand in statements."),
+      { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
+      { "--since", "<duration>", "How far back the first reading goes; default 180d." },
+      { "--json", "The result as JSON." } },
+    receivers.options(), connection.service, connection.messages,
+  }
+end
+
+-- Returns a client for each key of the file, by sub-account; all share the limit of the first.
+local function clients_of(options, shared)
+  if not options.keys then return nil end
+  local function must(value, problem) return value or report.bad_input("--keys %s", tostring(problem)) end
+  local vault, clients = must(vaults.open(options.keys, { read_only = true })), {}
+  for _, key in ipairs(must(vault:list())) do -- a later key replaces an earlier one
+    local keys = must(vault:keys(key.api_key))
+    keys.base_url, keys.profile = shared.base_url, shared.profile
+    keys.rate_limit, keys.timeout_ms = shared.rate_limit, options.timeout
+    if key.account then clients[key.account] = must(purser.new(keys)) end
+  end
+  return clients
+end
+
+local function open_for_sync(options)
+  local coins = {}
+  for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
+  connection.may_lack_journal("sync", options)
+  local client, sources = connection.open(options, { shares_limit = true })
+  return M.open(options.to, sources.is_named and sources.account or "default", { client = client,
+    keys = clients_of(options, sources), receivers = receivers.of(options), journal = sources.journal,
+    address_coins = coins, every_ms = options.every, since_ms = options.since }), client
+end
+
+-- Reads once. Returns the exit code, and when an owner is due again.
+local function once(books, options, is_due)
+  local done, err = books:sync { due = is_due, progress = core.is_terminal(2) and function(owner, at, of)
+    report.note("%d of %d: %s", at, of, owner)
+  end or nil }
+  if not done then return report.failure({ effect = "read" }, {}, err), nil end
+  local code = report.DONE
+  for _, problem in ipairs(done.problems) do
+    local is_key = problem.list == "key" -- its gap is in every statement: cron need not mail it each time
+    if not (is_key and terminal.settings.quiet) then
+      report.say("%s: %s was not read: %s", problem.owner, problem.list, problem.message)
+    end
+    if not is_key then code = math.max(code, problem.is_rejected and report.REJECTED or report.NOT_SENT) end
+  end
+  report.must(books:deliver { budget_ms = is_due and BUDGET_MS or nil })
+  local waits = receivers.say_waiting(report.must(books:events()), receivers.of(options),
+    "purser books events --forget %s")
+  if code == report.DONE then code = waits end
+  if done.owners > 0 or not is_due then
+    report.write(options.json and output.json { owners = done.owners, changes = done.changes,
+      problems = json.list(done.problems) }
+      or ("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes))
+  end
+  return code, done.next_due
+end
+
+function M.sync.start(options)
+  local books, client = open_for_sync(options)
+  local code, due = once(books, options, options.every ~= nil)
+  while options.every and (due or code == report.NOT_SENT) do
+    client:sleep(math.max(1000, math.min(60000, (due or client:now() + 60000) - client:now())))
+    code, due = once(books, options, true)
+  end
+  books:close()
+  return code
 end
 
 return M

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The commands. `purser payouts` is the module purser.cli.payouts, with grammar() (see grammar.lua) and start(options),
--- returning the exit code or nil. An operation's grammar is made from the operation's row.
+-- returning the exit code or nil; `purser limits` is `limits` of the module that its line names. An operation's grammar
+-- is made from the operation's row.
 
 local lazy = require "purser.client.util.lazy"
 local catalogue = lazy "purser.cli.catalogue"
@@ -13,25 +14,25 @@ local M = {}
 
 M.own = {
   { "payouts", "Pay a list of payments, each once, however often it is started or killed." },
-  { "approve", "Read a plan of payments, and sign it with a key of yours." },
+  { "approve", "Read a plan of payments, and sign it with a key of yours.", "approvals" },
   { "approvals", "Bring plans and signatures to the payer, and show what they lack." },
   { "agent", "Serve a program that talks: it reads, proposes payments and makes them, within a policy." },
-  { "policy", "Check, try, sign and install the policy that says who has to approve." },
+  { "policy", "Check, try, sign and install the policy that says who has to approve.", "approvals" },
   { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
   { "receive", "Credit each deposit once, to the right customer, or ask a person." },
-  { "address", "Show the deposit address of a coin on a network." },
+  { "address", "Show the deposit address of a coin on a network.", "receive" },
   { "watch", "Tell of what changes of an account, as it comes." },
-  { "wait", "Wait until a withdrawal or transfer is done." },
+  { "wait", "Wait until a withdrawal or transfer is done.", "watch" },
   { "fleet", "Make and keep a fleet of sub-accounts as a file declares it." },
-  { "sync", "Copy every history into a database, and each change of a record." },
-  { "statement", "Write a statement of the books for hledger, ledger, beancount, a spreadsheet or a person." },
+  { "sync", "Copy every history into a database, and each change of a record.", "books" },
+  { "statement", "Write a statement of the books for hledger, ledger, beancount, a spreadsheet or a person.", "books" },
   { "books", "Settle, match and close records of the books; show gaps and events that wait." },
   { "operations", "List the operations, or show everything about one." },
   { "doctor", "Check the clock, TLS, the key and its permissions." },
-  { "limits", "Show the pools of the rate limit, and blocks." },
-  { "login", "Keep a key for --account NAME, typed without being shown." },
+  { "limits", "Show the pools of the rate limit, and blocks.", "doctor" },
+  { "login", "Keep a key for --account NAME, typed without being shown.", "credentials" },
   { "sim", "Serve the simulator over HTTP." },
-  { "test", "Run a program against the simulator with each fault, and tell where it paid wrongly." },
+  { "test", "Run a program against the simulator with each fault, and tell where it paid wrongly.", "sim" },
   { "completion", "Print a completion script for a shell." },
 }
 
@@ -104,13 +105,11 @@ local function facts(row)
     row.effect ~= "read" and "\nOutcome unknown: " .. catalogue.advice(row) .. "." or "")
 end
 
-local samples = {
+local samples = { -- of required parameters
   coin = "USDT", asset = "USDT", network = "TRX", netWork = "TRX", subAccount = "tradingdesk1",
   toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "FUTURES", id = "766a...", tranId = "766a...",
-  note = "till", apiKey = "mx0...",
-  amount = "12.5", time = "1700000000000", count = "10", flag = "true", ips = "203.0.113.7", coins = "DOGE,TRX",
-  permissions = "SPOT_ACCOUNT_READ", address = "T...", memo = "77", new_name = "desk01", client_id = "order-17",
-  area_code = "86",
+  note = "till", apiKey = "mx0...", accessKey = "mx0...", amount = "12.5", address = "T...",
+  ipWhiteList = "203.0.113.7", permissions = "SPOT_ACCOUNT_READ",
 }
 
 local function sample(row, param)
@@ -118,7 +117,7 @@ local function sample(row, param)
   payee = payee and payee.values and payee.values[1] -- how another user is named, or SPOT
   if param[1] == "toAccount" and payee == "EMAIL" then return "12345678" end
   if param[1] == "toAccountType" then return payee == "EMAIL" and "UID" or samples.toAccountType end
-  return param[2] == "choice" and param.values[1] or samples[param[1]] or samples[param[2]] or "TEXT"
+  return param[2] == "choice" and param.values[1] or samples[param[1]]
 end
 
 -- Returns an example with the required options, continued by backslashes.
@@ -201,6 +200,14 @@ local function unknown_command(word)
   return hint
 end
 
+--- Returns grammar() and start(options) of a command: what its file has under the command's name, or the file's own.
+function M.module(name)
+  for _, command in ipairs(M.own) do
+    local file = command[1] == name and require("purser.cli." .. (command[3] or name))
+    if file then return file[name] or file end
+  end
+end
+
 function M.root()
   local commands = {}
   for _, group in ipairs(M.groups) do
@@ -208,7 +215,7 @@ function M.root()
   end
   for _, command in ipairs(M.own) do
     commands[#commands + 1] = { command[1], command[2], load = function()
-      return require("purser.cli." .. command[1]).grammar()
+      return M.module(command[1]).grammar()
     end }
   end
   return { commands = commands, epilog = EPILOG, unknown = unknown_command,

@@ -29,6 +29,10 @@ M.service = { "Connection",
   { "--ca-file", "<file>", "File of certificates to trust in place of the system's: the service's, and webhooks'." },
   { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
     .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT",
+    convert = function(text)
+      if limits.parse(text) then return text end -- else it is not quoted: it may hold a password
+      return nil, "this names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
+    end,
     values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
   { "--recv-window", "<ms>", "How old a request may be when it arrives, in ms." },
   { "--record", "<file>", "New file for each exchange with the service, a line each; keys, ids, addresses, amounts and "
@@ -54,7 +58,7 @@ M.safety = { "Safety",
   M.journal_option("Journal in which each write call is recorded before it is sent: a file of SQLite, or "
     .. "postgresql:DATABASE for several hosts."),
   { "--guard", "<file>", "JSON file of the rules that no call may break (docs/write/guard-rails.md); the rules "
-    .. "of each hold, and those of PURSER_GUARD.", many = true },
+    .. "of each hold, and those of PURSER_GUARD.", many = true, reads = "rules" },
   { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/desk/approvals.md); or set "
     .. "PURSER_POLICY." },
 }
@@ -82,6 +86,16 @@ end
 function M.need_journal(command, text)
   if M.has_journal(text) then return end
   report.bad_input("%s: there is no journal %s; give the --journal that the write calls were given", command, text)
+end
+
+--- Leaves a missing journal of PURSER_JOURNAL out: the first payment makes it. Ends the command where a typed one is
+--- missing.
+function M.may_lack_journal(command, options)
+  local path = options.journal
+  if not path or M.has_journal(path) then return end
+  if path ~= credentials.variable "PURSER_JOURNAL" then M.need_journal(command, path) end
+  report.note("there is no journal %s yet; %s goes on without it", path, command)
+  options.journal = nil
 end
 
 function M.look_at_journal(command, text)
@@ -203,16 +217,6 @@ function M.finish(options, code)
   return code == report.DONE and report.NOT_WRITTEN or code
 end
 
--- Returns the option rate_limit; or nil and a message.
-local function rate_limit_of(options)
-  local store = options.rate_limit and limits.parse(options.rate_limit)
-  if options.rate_limit and not store then -- it is not quoted: it may hold a password
-    return nil, "--rate-limit (or PURSER_RATE_LIMIT): this names no store; give redis://HOST:PORT, redis:/SOCKET, "
-      .. "sqlite:FILE or postgresql:DATABASE"
-  end
-  return { store = store }
-end
-
 local function origin_of(message, service, keys)
   if message:find "base_url" or message:find "profile" then
     return (" (the service comes from %s)"):format(service.source)
@@ -273,10 +277,12 @@ local function beginning(requested, sources, options)
 end
 
 -- Returns the error of purser.new as text. allow_insecure is for programs alone.
-local function refusal(err, safe, service, keys)
+local function refusal(err, safe, service, keys, policy)
   local hint = err.option == "allow_insecure" and "use https://" or err.hint
   local cure = hint and "; " .. hint or ""
-  if err.option == "guard" then
+  if err.option == "guard" and policy and err.message:find(policy .. "/", 1, true) == 1 then
+    return ("--policy %s%s"):format(err.message, cure)
+  elseif err.option == "guard" then
     return ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
   end
   return values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
@@ -295,9 +301,8 @@ function M.try(options, overrides)
     return nil, problem or "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for "
       .. "`purser sim`; or --profile mexc for the live one"
   end
-  local rate_limit, safe
-  rate_limit, problem = rate_limit_of(options)
-  if not rate_limit then return nil, problem end
+  local safe
+  local rate_limit = { store = options.rate_limit and limits.parse(options.rate_limit) }
   safe, problem = guard_of(options)
   if not safe then return nil, problem end
   local requested = {
@@ -315,7 +320,7 @@ function M.try(options, overrides)
   local client, err = make(requested, options, safe)
   if type(err) == "string" then return nil, err end
   if M.stand_in then M.stand_in.secret = keys.secret else keys.secret:close() end
-  if not client then return nil, refusal(err, safe, service, keys) end
+  if not client then return nil, refusal(err, safe, service, keys, M.policy(options)) end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local sources = describe(client, service, keys)
   tell_of_open_calls(requested.journal, client, options)

@@ -1,23 +1,24 @@
 -- SPDX-License-Identifier: MIT
--- `purser doctor`: checks machine, key and service by reads alone; each finding comes with its cure.
+-- `purser doctor`: checks machine, key and service by reads alone; each finding comes with its cure. `purser limits`:
+-- the pools of the rate limit, and blocks.
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local lazy = require "purser.client.util.lazy"
+local drift = lazy "purser.testing.recording.drift"
 local errors = require "purser.client.call.errors"
 local facts = require "purser.client.operations.facts"
-local lazy = require "purser.client.util.lazy"
 local loopback = require "purser.client.util.loopback"
 local names_of = require "purser.client.util.names_of"
 local output = require "purser.cli.output"
-local suggest = require "purser.client.util.suggest"
 local plain_text = require "purser.client.util.plain_text"
 local purser = require "purser"
 local report = require "purser.cli.report"
+local suggest = require "purser.client.util.suggest"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local version = require "purser.version"
-local drift = lazy "purser.testing.recording.drift"
 
 local M = {}
 
@@ -59,24 +60,20 @@ function Findings:add_error(topic, err, cure)
     report.code_of(err))
 end
 
-local function own_hosts(profile)
-  local hosts = {}
-  for host, is_own in pairs(profile.hosts or {}) do hosts[#hosts + 1] = is_own and host:lower() or nil end
-  if not hosts[1] then hosts[1] = purser.profiles.mexc.base_url:match "^%a+://([^:/]+)" end
-  table.sort(hosts)
-  return hosts
-end
-
 --- Warns of a host that is none of the service's own: lookalikes exist.
 ---@param findings table  add(state, topic, text, cure)
 function M.check_host(findings, client, url)
   local host = url:match("^%a+://(%[[^%]]*%])") or url:match("^%a+://([^:/]+)") or ""
   host = host:lower()
   if loopback.is(host) then return end
-  local hosts = own_hosts(client.profile)
-  for _, own in ipairs(hosts) do
-    if own == host then return end
+  local hosts = {}
+  for own, is_own in pairs(client.profile.hosts or {}) do
+    hosts[#hosts + 1] = is_own and own:lower() or nil
+    if is_own and own:lower() == host then return end
   end
+  if not hosts[1] then hosts[1] = purser.profiles.mexc.base_url:match "^%a+://([^:/]+)" end
+  if hosts[1] == host then return end
+  table.sort(hosts)
   local alike = suggest.find(host, hosts)
   findings:add("warn", "host", plain_text.clean(host, 100) .. " is not on the list of the service's own hosts"
     .. (alike and ", and looks like " .. alike or ""),
@@ -174,7 +171,7 @@ local function check_record(findings, client)
   end
   check_validity(findings, key)
   check_ip_list(findings, key)
-  findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
+  findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"):gsub(",", ", "))
 end
 
 local function text_of(value)
@@ -276,6 +273,24 @@ function M.start(options)
   local is_text = options.format == "table" and not options.shown
   report.write(is_text and as_text(list) or output.rows(TITLES, list, options), options.raw)
   return findings.code
+end
+
+local POOLS = { "pool", "capacity", "window_ms", "used", "waiting", "waiting_weight", "blocked_ms", "held_ms" }
+
+M.limits = {}
+
+function M.limits.grammar()
+  return {
+    text = "Show the pools of the rate limit: how much is used, and for how long they are blocked.\nIt asks the store "
+      .. "alone (--rate-limit), and sends nothing to the service.",
+    output.group(POOLS), connection.service, connection.messages,
+  }
+end
+
+function M.limits.start(options)
+  local limits, err = connection.open(options):limits()
+  if limits then return report.write(output.rows(POOLS, limits.pools, options)) end
+  report.fail(report.NOT_SENT, "%s", report.sentence(err))
 end
 
 return M

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser fleet ACTION FILE`: sub-accounts as a file declares them; see docs/desk/fleets.md.
 
-local of_actions = require "purser.cli.actions"
+local grammar = require "purser.cli.grammar"
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
@@ -41,7 +41,7 @@ local STEPS = { "account", "what", "note", "why" }
 local PAYMENTS = { "key", "operation", "fromAccount", "fromAccountType", "toAccount", "toAccountType", "asset",
   "amount" }
 
-local FILE = { { "declaration", "The JSON file." } }
+local FILE = { { "declaration", "The JSON file.", reads = "declaration" } }
 local SECRETS = { "--secrets", "<file>", "File that keeps the secrets, readable by you alone; made when it is missing.",
   required = true }
 local YES = { "--yes", "Do it without asking." }
@@ -51,13 +51,13 @@ local function payments() return output.group(PAYMENTS, { format = "csv" }), con
 local NAME = { "--name", "<name>", "Name of the list: the keys of its payments begin with it.", required = true }
 
 function M.grammar()
-  return of_actions.grammar("fleet", "Make and keep a fleet of sub-accounts with their keys as a JSON file declares "
+  return grammar.actions("fleet", "Make and keep a fleet of sub-accounts with their keys as a JSON file declares "
     .. "it:\n"
     .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
     .. "Secrets go to the secrets file as soon as they are known, and nowhere else.", {
     { "plan", "Show what is missing.", FILE, "fleet.json --secrets keys.tsv", { SECRETS }, steps },
     { "apply", "Show what is missing, ask, and make it.", FILE, "fleet.json --secrets keys.tsv", { SECRETS, YES },
-      steps },
+      steps, "`purser fleet plan` shows what would be made, and makes nothing" },
     { "rotate", "Make a second key for each that is old.", FILE, "fleet.json --secrets keys.tsv --days 60",
       { SECRETS, { "--days", "<days>", "Keys older than this (90).", convert = days },
         { "--ends-within", "<days>", "Keys that end within so many days; with --days, those too.", convert = days },
@@ -72,7 +72,8 @@ function M.grammar()
     { "distribute", "Write the payments that move funds from the parent to accounts: a list for `purser payouts`.",
       FILE, "fleet.json --name july --asset USDT --to desk1=50 --output july.csv", { NAME,
         { "--asset", "<text>", "What is moved.", required = true },
-        { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true } }, payments },
+        { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true,
+          replaces = "--amount" } }, payments },
   })
 end
 

@@ -10,11 +10,13 @@
 --   values     offers of completion: a list, or a function returning a list
 --   convert    fn(text): the value, or nil and a message; default: the kind's
 --   required, target (the member of the options), default; value: of a flag, default true
---   env        a variable of the environment in place of the option
+--   env        a variable of the environment in place of the option; replaces: an option that people type for this
 --   many       a list of values; optional: the argument may be missing
+--   reads      the kinds of files that it may name (documents.lua)
 -- Names are read as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
 local lazy = require "purser.client.util.lazy"
+local connection = lazy "purser.cli.connection"
 local suggest = lazy "purser.client.util.suggest"
 local values = lazy "purser.cli.values"
 
@@ -34,16 +36,14 @@ local function seconds(text)
   return math.max(1, math.floor(number * 1000 + 0.5))
 end
 
-local function pair(text, option)
-  local name, value = text:match "^([^=]+)=(.*)$"
-  if name then return { name, value } end
-  return nil, ('it takes name=value, not "%s"%s'):format(text, option[1] == "--filter"
-    and "; a shell takes > and < for itself" or "")
-end
-
 local kinds = {
   ["<file>"] = { values = { "<file>" } }, ["<n>"] = { convert = whole }, ["<ms>"] = { convert = whole },
-  ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = pair },
+  ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = function(text, option)
+    local name, value = text:match "^([^=]+)=(.*)$"
+    if name then return { name, value } end
+    return nil, ('it takes name=value, not "%s"%s'):format(text, option[1] == "--filter"
+      and "; a shell takes > and < for itself" or "")
+  end },
   ["<duration>"] = { convert = function(text) return values.duration(text) end,
     values = { "45s", "10m", "30m", "2h" } },
   ["<when>"] = { convert = function(text) return values.time(text) end, values = { "now", "1h", "24h", "7d", "30d" } },
@@ -107,19 +107,61 @@ end
 
 local function quoted(list) return "'" .. table.concat(list, "', '") .. "'" end
 
-local function unknown_command(word, names, command)
-  local kind, known = "command", {}
+-- Calls fn(command, name) for each command without subcommands; the name is as `purser fleet sweep`.
+local function each_leaf(above, name, fn)
+  for _, child in ipairs(above.commands) do
+    local command, longer = child.load(), name .. " " .. child[1]
+    if command.commands then each_leaf(command, longer, fn) else fn(command, longer) end
+  end
+end
+
+-- Returns the names of the commands with an option, by the option's key. The root keeps them.
+local function owners_of(root)
+  if root.owners then return root.owners end
+  root.owners = {}
+  each_leaf(root, "purser", function(leaf, name)
+    for _, option in ipairs(names_of(leaf)) do
+      local owner = root.owners[key_of(option)] or { option = option }
+      owner[#owner + 1], root.owners[key_of(option)] = name, owner
+    end
+  end)
+  return root.owners
+end
+
+-- Returns names of commands as text: those of the given command alone, where there are any.
+local function listed(found, names)
+  local near = {}
+  for _, name in ipairs(found) do
+    near[#near + 1] = names[2] and name:find(("purser %s "):format(names[2]), 1, true) and name or nil
+  end
+  found = near[1] and near or found
+  local more = #found - 3
+  return "`" .. table.concat(found, "`, `", 1, math.min(#found, 3)) .. "`"
+    .. (more > 0 and (" and %d more"):format(more) or "")
+end
+
+local function unknown_command(root, word, names, command)
+  local kind, known, found = "command", {}, {}
   for i, child in ipairs(command.commands) do known[i] = child[1] end
   if not word then
     return "a command is required" .. (names[2] and ", one of " .. table.concat(known, ", ") or "")
   end
+  local owner = word:find "^%-" and owners_of(root)[key_of(word)]
+  if owner then
+    return ("option '%s' comes after a command"):format(word), ("it is an option of %s"):format(listed(owner, names))
+  end
   if word:find "^%-" then kind, known = "option", names_of(command) end
-  local near = suggest.find(word, known)
   local hint = kind == "command" and command.unknown and command.unknown(word, names) or nil
+  each_leaf(root, "purser", function(leaf, name)
+    if not leaf.row and plain(name:match "%S+$") == plain(word) then found[#found + 1] = name end
+  end)
+  local near = not found[1] and suggest.find(word, known)
+  local elsewhere = found[1] and "there is " .. listed(found, names) or nil
   if kind == "command" and not near and not hint and names[2] then
-    hint = "there are " .. table.concat(known, ", ") .. (command.default
+    hint = (elsewhere and elsewhere .. "; here" or "there") .. " are " .. table.concat(known, ", ") .. (command.default
       and ("; `%s %s %s` takes a file of that name"):format(table.concat(names, " "), command.default, word) or "")
   end
+  hint = hint or elsewhere
   return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""), hint
 end
 
@@ -127,22 +169,44 @@ end
 local same = {
   ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
   ["--chain"] = "--network", ["--from"] = "--fromAccountType --since", ["--start"] = "--since",
-  ["--to"] = "--toAccountType --until --address", ["--end"] = "--until",
+  ["--to"] = "--toAccountType --until --address", ["--end"] = "--until", ["--dry"] = "--dry-run",
+  ["--state"] = "--status", ["--status"] = "--state", ["--addresses"] = "--address",
+  ["--subaccounts"] = "--subAccount",
 }
 
 -- Keys are no options of any command.
 local keys = { ["--apikey"] = true, ["--secretkey"] = true, ["--secret"] = true, ["--key"] = true }
 
-local function unknown_option(command, option_of, name)
-  local message, hint = ("unknown option '%s'"):format(name), command.unknown and command.unknown(name)
+-- Returns the option of any command that is spelled nearest; an own one where the name is its begin.
+local function nearest(name, command, option_of, owners)
+  local known = names_of(command)
+  local own = suggest.find(name, known)
+  if own and key_of(own):find(key_of(name), 1, true) == 1 then return own end
+  for _, owner in pairs(owners) do
+    if not option_of(owner.option) then known[#known + 1] = owner.option end
+  end
+  return suggest.find(name, known)
+end
+
+-- Returns a message and a hint. An option of another command is no slip for an own one that is spelled alike.
+local function unknown_option(root, names, command, option_of, name)
+  local message, key = ("unknown option '%s'"):format(name), key_of(name)
   if keys["--" .. plain(name)] then
     return message, "keys are no arguments, which every process here can see: see `purser help credentials`"
   end
   if name:find "^%-%a%a" and option_of("-" .. name) then return message .. ("; did you mean '-%s'?"):format(name) end
-  local near
-  for other in (same[name] or ""):gmatch "%S+" do near = near or option_of(other) and other end
-  near = near or suggest.find(name, names_of(command))
-  return near and ("%s; did you mean '%s'?"):format(message, near) or message, hint
+  local found, owners = nil, owners_of(root)
+  for other in (same[key] or ""):gmatch "%S+" do found = found or option_of(other) and other end
+  M.each_option(command, function(option) found = found or option.replaces == key and M.name_of(option) or nil end)
+  found = found or owners[key] and name or nearest(name, command, option_of, owners)
+  local hint = command.unknown and command.unknown(name)
+  for _, argument in ipairs(command.arguments or {}) do
+    if "--" .. argument[1] == name then hint = ("<%s> stands without an option before it"):format(argument[1]) end
+  end
+  if found and not option_of(found) then
+    return message, hint or ("%s is an option of %s"):format(found, listed(owners[key_of(found)], names))
+  end
+  return found and ("%s; did you mean '%s'?"):format(message, found) or message, hint
 end
 
 -- Reads the text of an option or argument. Returns the value; or nil and a message.
@@ -226,24 +290,31 @@ local function file_option(command)
   return found
 end
 
+--- Calls fn(text, option, name) for each text that an argument or option has; for each of a list.
+function M.each_given(command, options, fn)
+  local function call(option, name)
+    local value = options[target_of(option)]
+    for _, text in ipairs(type(value) == "table" and value or { value }) do
+      if type(text) == "string" then fn(text, option, name) end
+    end
+  end
+  for _, argument in ipairs(command.arguments or {}) do call(argument, "<" .. argument[1] .. ">") end
+  M.each_option(command, function(option) call(option, M.name_of(option)) end)
+end
+
 -- Returns a message where one file is named twice: a written file would replace a read one.
 local function named_twice(command, options)
   local seen, problem = {}, nil
-  for _, argument in ipairs(command.arguments or {}) do
-    local path = options[target_of(argument)]
-    if type(path) == "string" then seen[path] = "<" .. argument[1] .. ">" end
-  end
-  M.each_option(command, function(option)
-    local name, path = M.name_of(option), M.takes(option) == "<file>" and options[target_of(option)]
-    if type(path) ~= "string" or path == "-" then return end
+  M.each_given(command, options, function(path, option, name)
+    if option.many or path == "-" or name:find "^%-" and M.takes(option) ~= "<file>" then return end
     problem = problem or seen[path] and ("%s and %s name one file, %s"):format(seen[path], name, path)
-    seen[path] = name
+    seen[path] = name:find "^%-" and name or seen[path] or name
   end)
   return problem
 end
 
 -- Reads the words of a command. Returns the options; or nil, a message and a hint.
-local function read_words(command, words, at)
+local function read_words(root, names, command, words, at)
   local options, arguments, option_of = {}, command.arguments or {}, options_of(command)
   local function begin(option)
     if option.many then options[target_of(option)] = {} end
@@ -273,7 +344,7 @@ local function read_words(command, words, at)
         local value, place = given_for(option, option_of, words, at)
         if value then at, problem = place, put(options, option, name, value) else problem = place end
       else
-        problem, hint = unknown_option(command, option_of, name)
+        problem, hint = unknown_option(root, names, command, option_of, name)
       end
     end
     if problem then return nil, problem, hint end
@@ -294,10 +365,10 @@ function M.parse(root, words)
     end
   end
   if not command then
-    local message, hint = unknown_command(words[at + 1], names, above)
+    local message, hint = unknown_command(root, words[at + 1], names, above)
     return nil, message, hint, names
   end
-  local options, message, hint = read_words(command, words, at)
+  local options, message, hint = read_words(root, names, command, words, at)
   if options then return options, names, command end
   return nil, message, hint, names
 end
@@ -317,6 +388,30 @@ function M.normal(words, shared)
   if list[1] == "credentials" then return { "login", "--help" } end
   list[#list + 1] = "--help"
   return list
+end
+
+M.BY = { "--by", "<name>", "Who says so; without it USER." }
+
+local function load_action(command, action)
+  local made = { { "Options", titles = action[5].titles, (table.unpack or unpack)(action[5]) }, -- luacheck: ignore
+    text = action[2], arguments = action[3],
+    unknown = function(name) return name:find "^%-%-dry" and action[7] or nil end,
+    epilog = ("Example: purser %s %s %s"):format(command, action[1], action[4]) }
+  for _, group in ipairs { action[6]() } do made[#made + 1] = group end
+  made[#made + 1] = connection.messages
+  return made
+end
+
+--- Returns the table of a command of actions, each { name, text, arguments, example, options, fn() returning groups,
+--- nil or the cure of --dry-run }.
+---@param default string|nil  the action of a word that looks like a file
+function M.actions(command, text, actions, default)
+  local commands = {}
+  for i, action in ipairs(actions) do
+    local first = action[2]:match "^(.-[.])[ \n]" or action[2]
+    commands[i] = { action[1], first, load = function() return load_action(command, action) end }
+  end
+  return { commands = commands, default = default, text = text }
 end
 
 return M

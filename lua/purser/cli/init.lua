@@ -7,6 +7,7 @@ local commands = lazy "purser.cli.commands"
 local completion = lazy "purser.cli.completion"
 local connection = lazy "purser.cli.connection"
 local credentials = lazy "purser.cli.credentials"
+local documents = lazy "purser.cli.documents"
 local files = lazy "purser.client.util.files"
 local grammar = lazy "purser.cli.grammar"
 local help = lazy "purser.cli.help"
@@ -56,11 +57,12 @@ end
 local function dispatch(options, names, command)
   local _, code = xpcall(function()
     output.check(options, command)
+    documents.check(options, command)
     terminal.settings.words, terminal.settings.again = connection.words(options, true), nil
     terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
     if command.row then return operation.run(command.row, options) end
     options.action = options.action or names[3]
-    return require("purser.cli." .. names[2]).start(options)
+    return commands.module(names[2]).start(options)
   end, code_of)
   return connection.finish(options, type(code) == "number" and code or 0)
 end

@@ -2,7 +2,7 @@
 -- `purser journal ACTION --journal FILE`; see docs/write/journal.md.
 
 local connection = require "purser.cli.connection"
-local of_actions = require "purser.cli.actions"
+local grammar = require "purser.cli.grammar"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -16,7 +16,7 @@ local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asse
 local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
-local BY = of_actions.BY
+local BY = grammar.BY
 local ACCOUNT = { "--account", "<name>", "Calls of this account alone." }
 
 function M.grammar()
@@ -26,7 +26,7 @@ function M.grammar()
       return titles and output.group(titles) or journal, titles and journal
     end
   end
-  return of_actions.grammar("journal", "What a journal holds.", {
+  return grammar.actions("journal", "What a journal holds.", {
     { "list", "List the write calls, oldest first.", {}, "--journal pay.db --state open", {
       { "--state", "<state>", "Calls in this state alone.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
@@ -57,7 +57,7 @@ local function open(options)
   return connection.look_at_journal("journal", path)
 end
 
-local function record_of(entry)
+function M.record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
   return { sent = intent.sent_at, state = entry.state, operation = intent.operation, account = intent.account,
     key = entry.key, amount = params.amount, asset = params.coin or params.asset,
@@ -89,7 +89,7 @@ local function each_page(options, write)
     if not page then terminal.settings.has_output = nil end -- it is not whole
     report.must(page, err)
     left, after = left - #page, page[#page]
-    for i, entry in ipairs(page) do page[i] = record_of(entry) end
+    for i, entry in ipairs(page) do page[i] = M.record_of(entry) end
     write(page)
   until #page < asked or left == 0
 end
@@ -123,8 +123,8 @@ function actions.show(options)
   local entries = report.must(journal:entries { id = options.id })
   if not entries[1] then entries = report.must(journal:entries { key = options.id, account = options.account }) end
   if not entries[1] then
-    report.bad_input("journal show: no call has the id or the key %s; `purser journal list%s` prints them", options.id,
-      connection.words(options))
+    report.bad_input("journal show: no call has the id or the key %s; `purser journal list%s` prints them, and `purser "
+      .. "payouts report` the ids of payments", options.id, connection.words(options))
   end
   for _, entry in ipairs(entries) do report.write(output.json(whole(entry), "  ")) end
 end
@@ -154,13 +154,6 @@ function actions.limit(options)
   report.note('the limit of "%s" is %s %s, as %s said', options.account, options.amount, options.asset, person)
 end
 
-local function found_of(call)
-  local answer, params = call.answer or { outcome = "unknown", reason = call.err and call.err.message },
-    call.intent.params
-  return { outcome = answer.outcome, reason = answer.reason, operation = call.intent.operation, amount = params.amount,
-    id = call.intent.id }
-end
-
 -- Names the queues with payments that are sent or undecided. Returns whether there are any.
 local function tell_of_payments(journal, options)
   local has_any = false
@@ -182,8 +175,10 @@ function actions.recover(options)
   local client, sources = connection.open(options)
   local found, is_open = report.must(sources.journal:recover(client)), false
   for i, call in ipairs(found) do
-    found[i] = found_of(call)
-    is_open = is_open or found[i].outcome ~= "done" and found[i].outcome ~= "not_done"
+    local answer = call.answer or { outcome = "unknown", reason = call.err and call.err.message }
+    found[i] = { outcome = answer.outcome, reason = answer.reason, operation = call.intent.operation,
+      amount = call.intent.params.amount, id = call.intent.id }
+    is_open = is_open or answer.outcome ~= "done" and answer.outcome ~= "not_done"
   end
   local has_payments = tell_of_payments(sources.journal, options)
   local empty = has_payments and "no single call is open\n" or "nothing is open\n"

@@ -112,7 +112,6 @@ function M.run(client, row, params, state)
     if from < earliest - 2 * MARGIN_MS then return nil, out_of_reach(row, from) end
     if from < earliest then
       from = earliest
-      terminal.clear_line()
       terminal.say("the service reaches back %d days; this lists from %s", row.window.retention_days,
         values.show_time(from))
     end

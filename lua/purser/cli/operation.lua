@@ -49,12 +49,6 @@ local function add_passwords(row, params, options)
   end
 end
 
-local function extra_of(options)
-  local extra = {}
-  for _, pair in ipairs(options.extra) do extra[pair[1]] = pair[2] end
-  return next(extra) and extra or nil
-end
-
 -- Gives a call the client id by which it can be reconciled. Returns a message, or nil.
 local function add_handle(row, params, key)
   local reconcile = row.reconcile
@@ -154,13 +148,6 @@ local function ask(row, params, options, sources, planned)
 end
 
 local MASK = "***"
-
--- Makes the file for the secret before anything is sent: afterwards would be too late.
-local function make_secret_file(path)
-  local made, reason = core.create_private(path)
-  if made then made, reason = files.can_replace(path) end
-  if not made then report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", path, reason) end
-end
 
 -- Returns the exit code. Where the key goes is what this command was given, and nothing of the answer.
 local function keep_secret(row, record, path, sources)
@@ -284,7 +271,13 @@ local function show_repeated(row, result, options)
 end
 
 local function complete(client, row, params, options, call_options, handle_note, sources)
-  if options.secret_file then make_secret_file(options.secret_file) end
+  if options.secret_file then -- before anything is sent
+    local made, reason = core.create_private(options.secret_file)
+    if made then made, reason = files.can_replace(options.secret_file) end
+    if not made then
+      report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", options.secret_file, reason)
+    end
+  end
   if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
   local result, err = execute(client, row, params, options, call_options)
   local is_repeated = call_options.info.repeated
@@ -303,7 +296,11 @@ function M.run(row, options)
     report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end
   terminal.settings.again = options.key and terminal.settings.line
-  local call_options = { extra_params = extra_of(options), key = options.key, asked = params, info = {} }
+  local call_options = { key = options.key, asked = params, info = {} }
+  for _, pair in ipairs(options.extra) do
+    call_options.extra_params = call_options.extra_params or {}
+    call_options.extra_params[pair[1]] = pair[2]
+  end
   if not (options.plan or options.dry_run) then -- of what was made before, nothing is checked, planned or asked
     local result, problem = client:recall(row.full_name, params, call_options)
     if result then return show_repeated(row, result, options) end

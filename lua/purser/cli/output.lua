@@ -1,28 +1,108 @@
 -- SPDX-License-Identifier: MIT
 -- Results as text: tables, JSON and CSV. `rows` prints a command's own records, `render` those of an operation.
 
+local core = require "purser.core"
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
+local plain_text = require "purser.client.util.plain_text"
 local report = lazy "purser.cli.report"
 local states = require "purser.client.operations.states"
 local suggest = require "purser.client.util.suggest"
-local plain_text = require "purser.client.util.plain_text"
-local tables = require "purser.cli.tables"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = {}
+
+local LAST_MIN = 24 -- columns for the last cell, if its words are wrapped
+
+local function width_of(text)
+  local _, continuation = text:gsub("[\128-\191]", "")
+  return #text - continuation
+end
+
+local function widths_of(titles, lines)
+  local widths, total = {}, 2 * (#titles - 1)
+  for c, title in ipairs(titles) do
+    widths[c] = width_of(title)
+    for _, line in ipairs(lines) do widths[c] = math.max(widths[c], width_of(line[c])) end
+    total = total + widths[c]
+  end
+  return widths, total
+end
+
+-- Returns which columns hold only numbers, and at least one.
+local function numeric(titles, lines)
+  local right = {}
+  for c in ipairs(titles) do
+    local all, seen = #lines > 0, false
+    for _, line in ipairs(lines) do
+      all = all and (line[c] == "" or line[c]:find("^%-?%d[%d.]*$") ~= nil)
+      seen = seen or line[c] ~= ""
+    end
+    right[c] = all and seen
+  end
+  return right
+end
+
+local function room()
+  return not terminal.settings.output and core.is_terminal(1) and core.terminal_width(1) or math.huge
+end
+
+function M.fields(titles, lines)
+  local width, out = 0, {}
+  for _, title in ipairs(titles) do width = math.max(width, width_of(title) + 2) end
+  for l, line in ipairs(lines) do
+    if l > 1 then out[#out + 1] = "\n" end
+    for c, text in ipairs(line) do
+      if text ~= "" then out[#out + 1] = titles[c] .. (" "):rep(width - width_of(titles[c])) .. text .. "\n" end
+    end
+  end
+  return table.concat(out)
+end
+
+--- Returns lines of cells as an aligned table; columns that hold only numbers are aligned at the right.
+---@param width integer|nil  at most so many columns; default: those of the terminal, if standard output is one
+---@return string, boolean is_table  false: there is no room, and each record is a list of fields
+function M.aligned(titles, lines, width)
+  local right = numeric(titles, lines)
+  local widths, total = widths_of(titles, lines)
+  width = width or room()
+  local out, rules, before = {}, {}, total - widths[#titles]
+  if total > width then
+    local longest = LAST_MIN
+    for _, line in ipairs(lines) do
+      for word in line[#titles]:gmatch "%S+" do longest = math.max(longest, width_of(word)) end
+    end
+    if #titles == 1 or before + longest > width then return M.fields(titles, lines), false end
+    widths[#titles] = width - before
+  end
+  local function add(cells)
+    local parts = {}
+    for c, text in ipairs(cells) do
+      local blanks = (" "):rep(widths[c] - width_of(text))
+      parts[c] = right[c] and blanks .. text or text .. blanks
+    end
+    local line = table.concat(parts, "  "):gsub("%s+$", "")
+    out[#out + 1] = (total > width and terminal.fold(line, before + #line - width_of(line), width) or line) .. "\n"
+  end
+  for c, columns in ipairs(widths) do rules[c] = ("-"):rep(columns) end
+  add(titles)
+  add(rules)
+  for _, line in ipairs(lines) do add(line) end
+  return table.concat(out), true
+end
 
 --- Returns the group of options of the output.
 ---@param titles string[]|nil|fun(options: table): string[]  the columns, for --columns and --filter
 ---@param facts table|nil  format: the default, if not table; is_record: no filter
 function M.group(titles, facts)
   facts = facts or {}
-  local is_csv, group = facts.format == "csv", { "Output", titles = titles,
-    { "--format", "<format>", "table (default), json or csv.", choices = { "table", "json", "csv" },
-      default = "table" },
+  local is_csv = facts.format == "csv"
+  local group = { "Output", titles = titles,
+    { "--format", "<format>", is_csv and "csv (default) or json." or "table (default), json or csv.",
+      choices = is_csv and { "json", "csv" } or { "table", "json", "csv" }, default = facts.format or "table" },
     { "--json", "The same as --format json: the result, and on standard error a line of JSON for each message.",
       target = "format", value = "json" },
     { "--csv", "The same as --format csv.", target = "format", value = "csv" },
@@ -31,15 +111,12 @@ function M.group(titles, facts)
     { "--output", "<file>", "File for the result, written whole or not at all." },
     { "--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a ' before it, "
       .. "and what hides is shown as an escape." } }
-  if is_csv then
-    group[2] = { "--format", "<format>", "csv (default) or json.", choices = { "json", "csv" }, default = "csv" }
-  end
   if titles and not facts.is_record then
     table.insert(group, 5, { "--filter", "<name=value>", "Only records whose member has this value.", many = true })
   end
   if titles then
     table.insert(group, 5, { "--columns", "<names>", "Columns to show, joined by commas (table and csv).",
-      values = type(titles) == "table" and titles or {} })
+      values = type(titles) == "table" and titles or nil })
   end
   return group
 end
@@ -126,7 +203,7 @@ local function as_table(titles, lines, shape, is_asked, is_short)
     if is_used then used[#used + 1] = short end
   end
   for _, line in ipairs(cells) do line[#used + 1] = nil end
-  return tables.aligned(used, cells)
+  return M.aligned(used, cells)
 end
 
 -- Returns the column of that name. A member of a nested list may be named alone: `withdrawFee`.
@@ -273,7 +350,7 @@ function M.record(row, record, options)
   local names, cells = options.shown or {}, {}
   for i, member in ipairs(options.shown and {} or row.members) do names[i] = member.name end
   for i, name in ipairs(names) do cells[i] = shown(name, record[name], row.shape) end
-  return tables.fields(names, { cells })
+  return M.fields(names, { cells })
 end
 
 --- Returns the text of a result.

@@ -2,8 +2,8 @@
 -- A plan of payments as text for a person, and as records for programs.
 
 local decimal = require "purser.decimal"
+local output = require "purser.cli.output"
 local plain_text = require "purser.client.util.plain_text"
-local tables = require "purser.cli.tables"
 local terminal = require "purser.cli.terminal"
 local utc = require "purser.client.util.utc"
 
@@ -121,7 +121,7 @@ local function add_sums(out, totals)
       total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
     if not is_own then table.insert(sums[i], 1, total.payer) end
   end
-  out[#out + 1] = tables.aligned(titles, sums)
+  out[#out + 1] = output.aligned(titles, sums)
   if has_fees then out[#out + 1] = terminal.fold "the fees are assumed to come on top of the amounts" .. "\n" end
 end
 
@@ -292,7 +292,7 @@ end
 local function table_of(rows)
   local cells = {}
   for i, payment in ipairs(rows) do cells[i] = row_of(payment) end
-  return (tables.aligned({ "line", "key", "amount", "asset", "network", "to" }, cells))
+  return (output.aligned({ "line", "key", "amount", "asset", "network", "to" }, cells))
 end
 
 --- Returns undecided payments as text, and their number and sums.

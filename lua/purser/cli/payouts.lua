@@ -211,17 +211,6 @@ function actions.plan(options)
   report.note("next: %s%s", commands(options)(unpack(words)), at.sources.is_named and "" or " --account NAME")
 end
 
-local function sortable(key) return (key:gsub("%d+", function(part) return ("0"):rep(20 - #part) .. part end)) end
-
-local function show_list(list, options)
-  table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
-  for i, payment in ipairs(list) do
-    list[i] = payments_plan.record(payment, payment.state, payment.message)
-    list[i].id = payment.record_id
-  end
-  report.write(output.rows(payouts_grammar.TITLES, list, options), options.raw)
-end
-
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
 
 local function show_counts(counts, options)
@@ -272,8 +261,10 @@ local function other_accounts(options, at)
   local names = {}
   for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
   if not names[1] then
-    return not options.file and ('the queue "%s" of %s holds no payment of the account "%s"'):format(
-      options.queue or "default", options.journal, at.client:account()) or nil
+    for _, other in ipairs(got(purser.payouts.queues(at.sources.journal))) do names[#names + 1] = other.queue end
+    return not options.file and ('the queue "%s" of %s holds no payment of the account "%s"%s'):format(
+      options.queue or "default", options.journal, at.client:account(),
+      names[1] and "; there are the queues " .. table.concat(names, ", ") or "") or nil
   end
   return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
     at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
@@ -375,7 +366,17 @@ function actions.status(options)
   return code_of(counts)
 end
 
-function actions.report(options) show_list(got(look(options).queue:list()), options) end
+local function sortable(key) return (key:gsub("%d+", function(part) return ("0"):rep(20 - #part) .. part end)) end
+
+function actions.report(options)
+  local list = got(look(options).queue:list())
+  table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
+  for i, payment in ipairs(list) do
+    list[i] = payments_plan.record(payment, payment.state, payment.message)
+    list[i].id = payment.record_id
+  end
+  report.write(output.rows(payouts_grammar.TITLES, list, options), options.raw)
+end
 
 local STOPPED = "failed, is undecided or was dropped"
 -- The actions on one payment: question, states, past form, next command, function.

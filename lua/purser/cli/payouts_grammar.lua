@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The actions of `purser payouts`, with what each takes.
 
-local actions = require "purser.cli.actions"
+local grammar = require "purser.cli.grammar"
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"
@@ -17,6 +17,7 @@ local UNCHECKED = { "--unchecked", "Take addresses as they are, whatever their f
 local DECIMAL = { "--decimal", "<mark>", "Mark of decimals, where 12.500 or 1,000 may be thousands: point or comma.",
   choices = { "point", "comma" } }
 local FILTER = { "--filter", "<name=value>", "Only payments whose column has this value: a smaller list.", many = true }
+local FILE = { { "file", "The list.", optional = true, reads = "list plan" } }
 local YES = { "--yes", "Do it without asking." }
 local KEY = { "key", "Key of the payment." }
 local function all_not_done(word)
@@ -31,13 +32,14 @@ local WORKER = { "--worker", "<name>", "Name of this worker; without it \"shell\
 local list = {
   { "plan", "Show what would be paid, with sums and balances; nothing is sent. Without FILE the list is all that the "
     .. "queue has still to pay. With --policy and --output it writes a plan that persons sign: docs/desk/approvals.md",
-    { { "file", "The list.", optional = true } }, "june.csv --operation wallet.withdraw",
+    FILE, "june.csv --operation wallet.withdraw",
     { OPERATION, QUEUE, UNCHECKED, DECIMAL,
       { "--maker", "<name>", "Of a plan to be signed: who makes it, and so does not approve it; without it USER." },
       { "--until", "<day>", "Of a plan to be signed: its last day, such as 2026-11-30." },
       { "--journal-id", "<id>", "Of a plan to be signed: the payer's journal, where it is on another machine." } },
     function() return output.group(payments_plan.TITLES), connection.safety, connection.service end },
-  { "show", "Show a plan that persons sign, with what is odd first.", { { "file", "The plan." } }, "june.plan",
+  { "show", "Show a plan that persons sign, with what is odd first.",
+    { { "file", "The plan.", reads = "plan" } }, "june.plan",
     { { "--html", "<file>", "Write a page for a browser." },
       { "--records", "<file>", "What you signed before; what is neither there nor in --journal is new to you." } },
     function() return connection.safety end },
@@ -45,12 +47,13 @@ local list = {
     .. "known yet, which is asked about first. Without FILE all that the queue has still to pay. Started again, it "
     .. "goes on.\nIt exits with 4 while a payment of the list is sent or undecided, else with 1 while one is failed, "
     .. "else with 3 while one is not sent: blocked, due later, or with --yes changed or odd.",
-    { { "file", "The list.", optional = true } }, "june.csv --operation wallet.withdraw --journal pay.db",
+    FILE, "june.csv --operation wallet.withdraw --journal pay.db",
     { OPERATION, QUEUE, WORKER, UNCHECKED, DECIMAL, FILTER,
       { "--allow-equal", "With --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
       YES, titles = payments_plan.TITLES },
-    function() return output.group(), connection.safety, connection.service end },
+    function() return output.group(), connection.safety, connection.service end,
+    "`purser payouts plan` shows what would be paid, and sends nothing" },
   { "status", "Show how many payments are in which state; nothing is sent.\nIt exits with 4 while a payment is sent or "
     .. "undecided, else with 1 while one is failed, else with 3 while one waits, else with 0.", {}, "--queue june",
     { QUEUE }, function() return output.group(), connection.safety, connection.service end },
@@ -60,7 +63,7 @@ local list = {
     .. "made.",
     { KEY }, "inv-17 --queue june", { QUEUE, YES }, safe },
   { "drop", "Give a payment up that waits, failed or is undecided, where it was not made. Its key stays used.",
-    { KEY }, "inv-17 --queue june", { QUEUE, actions.BY, YES }, safe },
+    { KEY }, "inv-17 --queue june", { QUEUE, grammar.BY, YES }, safe },
   { "settle", "Say what you know of a payment that failed, is undecided or was dropped: it was made, as this record, "
     .. "or it was not, and waits again.\n`purser payouts settle --all not_done` lists all that is undecided in the "
     .. "queue, asks once, and says that none of it was made.", { { "key", KEY[2], optional = true },
@@ -68,11 +71,11 @@ local list = {
       { "record", "Of one that was made: the id that the service shows.", optional = true, target = "made_as" } },
     "inv-17 done 766a...",
     { { "--all", "<word>", "Of all that is undecided: not_done.", values = { "not_done" }, convert = all_not_done },
-      QUEUE, actions.BY, YES }, safe },
+      QUEUE, grammar.BY, YES }, safe },
 }
 
 function M.grammar()
-  return actions.grammar("payouts", "Pay a list of payments, each once, however often the command is started or killed."
+  return grammar.actions("payouts", "Pay a list of payments, each once, however often the command is started or killed."
     .. "\nThe first line of FILE names columns: key, and the parameters of the operation. A key names its payment for "
     .. "good.\n`purser payouts FILE` is `purser payouts run FILE`.", list, "run")
 end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- `purser receive`: credits each deposit once, to the right customer; see docs/desk/receive.md.
+-- `purser receive`: credits each deposit once, to the right customer; see docs/desk/receive.md. `purser address COIN
+-- NETWORK`: the deposit address.
 
-local addresses = require "purser.cli.address"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
@@ -9,7 +9,7 @@ local files = require "purser.client.util.files"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local limits = lazy "purser.hosts.limits"
-local of_actions = require "purser.cli.actions"
+local grammar = require "purser.cli.grammar"
 local output = require "purser.cli.output"
 local plain_text = require "purser.client.util.plain_text"
 local purser = lazy "purser"
@@ -22,7 +22,8 @@ local M = {}
 local HELD, ASKED = 4, 6 -- exit codes: another process reads; a person has to look
 
 local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS." }
-local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until." }
+local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until.",
+  reads = "customers" }
 local COIN = { "--coin", "<text>", "Of this coin alone." }
 local SUB = { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." }
 local JSON = { "--json", "The result as JSON." }
@@ -31,7 +32,7 @@ local NAME = { "name", "The receiver." }
 function M.grammar()
   local function nothing() end
   local function connected() return receivers.options(), connection.service end
-  return of_actions.grammar("receive", "Credit each deposit once, to the customer whose address it came to, or ask a "
+  return grammar.actions("receive", "Credit each deposit once, to the customer whose address it came to, or ask a "
     .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person "
     .. "has to look.", {
     { "begin", "Keep the place, before the first look.", {}, "--to sqlite:deposits.db", { TO, CUSTOMERS, COIN, SUB,
@@ -103,6 +104,23 @@ local function asked_code(options, receive)
   if not lines[1] then return report.DONE end
   report.say("deposits that wait for a person: %d: `purser receive list%s`", #lines, to_of(options))
   return ASKED
+end
+
+--- Returns the address of a plan, new where none exists; or ends the command.
+---@param takes (fun(row: table): boolean)|nil  tells whether an existing address is wanted
+function M.made_address(client, coin, network, takes)
+  local plan = report.must(client.wallet:plan_create_deposit_address { coin = coin, network = network,
+    another = takes ~= nil })
+  if not plan.ok then
+    report.say("%s", plain_text.clean(table.concat(plan.problems, "; ")))
+    report.stop(report.REJECTED)
+  end
+  for _, row in ipairs(takes and plan.addresses or {}) do
+    if takes(row) then return row, plan end
+  end
+  local made, err = plan:execute()
+  if not made then report.stop(report.failure({ effect = "create" }, {}, err)) end
+  return made, plan
 end
 
 local actions = {}
@@ -197,7 +215,7 @@ end
 
 function actions.address(options)
   local receive, client = open(options, true)
-  local made = addresses.made(client, options.coin, options.network, function(row)
+  local made = M.made_address(client, options.coin, options.network, function(row)
     local ok, err = receive:note_address(options.customer, row.address, row.memo)
     return ok or err.kind ~= "argument" and report.must(ok, err) -- a database that fails says nothing of the address
   end)
@@ -226,5 +244,30 @@ function actions.check(options)
 end
 
 function M.start(options) return actions[options.action](options) or report.DONE end
+
+M.address = {}
+
+function M.address.grammar()
+  return {
+    text = "Show the deposit address of a coin on a network. It is made where there is none. An answer of another coin "
+      .. "or network, or of a form that the network cannot have, is refused.",
+    arguments = { { "coin", "As USDT.", values = {} }, { "network", "By any of its names: TRX, TRC20, Tron(TRC20).",
+      optional = true, values = {} } },
+    { "Options", { "--json", "As JSON." } }, connection.service, connection.messages,
+  }
+end
+
+function M.address.start(options)
+  local made, plan = M.made_address(connection.open(options), options.coin, options.network)
+  local network, memo = plan.network, made.memo ~= nil and made.memo ~= "" and tostring(made.memo) or nil
+  if options.json then
+    return report.write(output.json { coin = plan.coin, address = made.address, memo = memo,
+      network = network.network, netWork = network.netWork, confirmations = network.minConfirm }) and report.DONE
+  end
+  local cells = { made.address, memo or "", plan.coin, ("%s (%s)"):format(tostring(network.netWork),
+    tostring(network.network)), network.minConfirm }
+  for i, cell in ipairs(cells) do cells[i] = plain_text.clean(tostring(cell)) end
+  report.write(output.fields({ "address", "memo", "coin", "network", "confirmations" }, { cells }))
+end
 
 return M

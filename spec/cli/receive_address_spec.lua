@@ -16,18 +16,18 @@ describe("purser address", function()
   end)
 
   it("is one that is wanted of those that exist, else a new one", function()
-    local address = require "purser.cli.address"
+    local address = require "purser.cli.receive"
     local client = assert(require("purser").new { base_url = at.url, api_key = at.account.api_key,
       secret_key = at.account.secret_key })
     finally(function() client:close() end)
-    local first = address.made(client, "USDT", "TRX")
+    local first = address.made_address(client, "USDT", "TRX")
     local seen = {}
-    local kept = address.made(client, "USDT", "TRX", function(row)
+    local kept = address.made_address(client, "USDT", "TRX", function(row)
       seen[#seen + 1] = row.address
       return row.address == first.address
     end)
     assert.same({ first.address, { first.address } }, { kept.address, seen })
-    assert.equal(first.address, address.made(client, "USDT", "TRX").address)
+    assert.equal(first.address, address.made_address(client, "USDT", "TRX").address)
   end)
 
   it("says which networks there are", function()

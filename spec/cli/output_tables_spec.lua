@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Cells as a table, or as fields where the terminal is too narrow.
 
-local aligned = require "purser.cli.tables".aligned
+local aligned = require "purser.cli.output".aligned
 
 local ADDRESS = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 local ID = "0123456789abcdef0123456789abcdef"

@@ -46,7 +46,7 @@ describe("purser limits", function()
       PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = sim.url,
       PURSER_RATE_LIMIT = "redis://:hunter2@127.0.0.1:6379" })
     assert.equal(2, code)
-    assert.matches("PURSER_RATE_LIMIT): this names no store; give redis://HOST:PORT", err, 1, true)
+    assert.matches("PURSER_RATE_LIMIT: this names no store; give redis://HOST:PORT", err, 1, true)
     assert.no.matches("hunter2", err, 1, true)
   end)
 

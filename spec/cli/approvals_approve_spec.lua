@@ -117,10 +117,11 @@ describe("purser approve", function()
   end)
 
   it("does not read records that are none", function()
-    files.write(folder .. "/records", '{"params":{"amount":"5"},"at":1}\n7\n')
-    local code, _, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "31", "--records", folder .. "/records")
-    assert.equal(2, code)
-    assert.matches("records: line 2 is no payment", err)
+    for _, wrong in ipairs { "7", '{"params":{}}', '{"params":5,"at":1}', "{" } do
+      files.write(folder .. "/records", '{"params":{"amount":"5"},"at":1}\n' .. wrong .. "\n")
+      local code, _, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "31", "--records", folder .. "/records")
+      assert.same({ 2, ("purser: %s/records: line 2 is no payment that was signed\n"):format(folder) }, { code, err })
+    end
   end)
 
   it("signs nothing for another sum, another file or another kind of key", function()

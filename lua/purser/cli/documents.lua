@@ -1,0 +1,54 @@
+-- SPDX-License-Identifier: MIT
+-- The kinds of files, told by a file's text: a file of another kind is refused with the name of the kind.
+
+local core = require "purser.core"
+local files = require "purser.client.util.files"
+local grammar = require "purser.cli.grammar"
+local report = require "purser.cli.report"
+
+local M = {}
+
+-- The kinds, as `reads` of the grammar names them.
+local KINDS = { database = "a database, such as a journal", signature = "a signature", key = "a key of ssh",
+  keys = "a file of keys, for --credentials", secrets = "a fleet's file of secrets",
+  plan = "a plan, as `purser payouts plan` writes it",
+  policy = "a policy", declaration = "the declaration of a fleet", customers = "a list of customers",
+  list = "a list of payments (CSV)", rules = "a file of guard rules" }
+
+-- Patterns of a file's begin, with a line end before; the first that fits tells the kind.
+local PATTERNS = {
+  { "^\nSQLite format 3", "database" }, { "^\n%-+BEGIN SSH SIGNATURE", "signature" },
+  { "^\n%-+BEGIN OPENSSH PRIVATE KEY", "key" }, { "^\nssh%-%w+ ", "key" }, { "^\nsk%-ssh%-", "key" },
+  { "\n *api_key *=", "keys" }, { "\n *secret_key *=", "keys" }, { "\n *credentials_command *=", "keys" },
+  { "^\nmx0%w+\t", "secrets" }, { '^\n{"purser":"plan', "plan" }, { '^%s*{.*"policy 1"', "policy" },
+  { '^%s*{.*"accounts"%s*:%s*%[', "declaration" }, { "^\n[^\n]*%f[%w]customer%f[%W]", "customers" },
+  { "^\n[^\n]*%f[%w]key[,;\t]", "list" }, { "^\n[^\n]*[,;\t]key%f[%W]", "list" },
+}
+
+-- Returns the kind of a file, or nil; what cannot be read is said by the command.
+local function kind_of(path)
+  local file, problem = files.open(path)
+  if not file then return nil, problem end
+  local text
+  text, problem = file:read(4096)
+  if text and text:find "^%s*{" then text, problem = files.read(path) end
+  file:close()
+  if not text then return nil, problem end
+  for _, pair in ipairs(PATTERNS) do
+    if ("\n" .. text):find(pair[1]) then return pair[2] end
+  end
+end
+
+--- Ends the command where a file is of another kind than its argument or option `reads`.
+function M.check(options, command)
+  grammar.each_given(command, options, function(path, option, name)
+    local found, wanted = option.reads and core.file_mode(path) and kind_of(path), {}
+    for kind in (found and option.reads or ""):gmatch "%l+" do
+      if kind == found then return end
+      wanted[#wanted + 1] = KINDS[kind]
+    end
+    if found then report.bad_input("%s: %s is %s; give %s", name, path, KINDS[found], table.concat(wanted, ", or ")) end
+  end)
+end
+
+return M
