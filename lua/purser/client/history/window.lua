@@ -113,9 +113,9 @@ end
 -- Sorts records by time, then by key.
 local function sort(source, records)
   local time_of, keys = source.time, {}
-  for _, record in ipairs(records) do keys[record] = source.key(record) end
   table.sort(records, function(a, b)
     if a[time_of] ~= b[time_of] then return a[time_of] < b[time_of] end
+    keys[a], keys[b] = keys[a] or source.key(a), keys[b] or source.key(b)
     return keys[a] < keys[b]
   end)
   return records
