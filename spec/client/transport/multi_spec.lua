@@ -310,6 +310,34 @@ describe("the multi transport", function()
     assert.matches("not enough memory", failure.message)
   end)
 
+  it("hands an answer out in the next step where the transfer took the whole budget, and first of all there", function()
+    local monotonic_us, now, order, answers = core.monotonic_us, 0, {}, { 7 }
+    finally(function() core.monotonic_us = monotonic_us end)
+    core.monotonic_us = function() return now end
+    local t = transport()
+    t.multi:close()
+    t.multi = { submit = function() return 7 end, close = function() end,
+      step = function(_, ends_us)
+        order[#order + 1] = "step to " .. tostring(ends_us)
+        now = now + 1000
+        return 1
+      end,
+      next = function()
+        local id = now > 0 and table.remove(answers)
+        if id then order[#order + 1] = "answer" end
+        return id
+      end }
+    t:submit(get())
+    for i = 1, 2 do
+      order[#order + 1] = i
+      t:step(1000)
+    end
+    assert.same({ 1, "step to 1000", 2, "answer", "step to 2000" }, order)
+    order, answers = {}, { 7, 7 }
+    t:step()
+    assert.same({ "answer", "answer", "step to nil" }, order)
+  end)
+
   it("misused, raises", function()
     local raw = assert(libcurl.multi {})
     assert.has_error(function() raw:submit "GET" end)
