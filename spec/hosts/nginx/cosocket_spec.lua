@@ -44,7 +44,8 @@ describe("a transport inside nginx, on its own sockets,", function()
     } do
       assert.equal(expected, stage.inside:run(([[
         local made, words = assert(require("%s").new(%s)), {}
-        for name in ("timeout_ms connect_timeout_ms max_response_bytes idle_ms max_idle allow_insecure"):gmatch "%%S+" do
+        local names = "timeout_ms connect_timeout_ms max_response_bytes idle_ms max_idle allow_insecure"
+        for name in names:gmatch "%%S+" do
           words[#words + 1] = name .. " " .. tostring(made.options[name])
         end
         made:close()
