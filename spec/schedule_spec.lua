@@ -232,7 +232,7 @@ describe("tasks", function()
       schedule.watch(transports[i], 1)
     end
     finally(function()
-      for _, transport in ipairs(transports) do schedule.watch(transport, -1) end
+      for _, one in ipairs(transports) do schedule.watch(one, -1) end
     end)
     assert.equal(30, schedule.timeout())
   end)
