@@ -59,6 +59,9 @@ LUA_CFLAGS   = $(shell pkg-config --cflags $(LUA))
 CORE_CFLAGS  = $(shell pkg-config --cflags libcrypto; pkg-config --cflags libcurl 2>/dev/null)
 CORE_LIBS    = $(shell pkg-config --libs libcrypto)
 HTTP_LIBS    = $(shell pkg-config --libs libcurl libcrypto) -lpthread
+# Names of the libraries that libcurl needs, each with a comma: none where libcurl has a folder of its own to look in.
+LIBCURL_NEEDS = $(shell readelf -d "$$(pkg-config --variable=libdir libcurl)/libcurl.so" 2>/dev/null \
+  | awk -F '[][]' '/R(UN)?PATH/ { own = 1 } /NEEDED/ { all = all "\"" $$2 "\"," } END { if (!own) print all }')
 HTTPD_CFLAGS = $(shell pkg-config --cflags libmicrohttpd)
 HTTPD_LIBS   = $(shell pkg-config --libs libmicrohttpd)
 
@@ -143,6 +146,8 @@ $(BUILD)/purser/http.so: $(HTTP_OBJECTS) $(BOTH_OBJECTS)
 $(BUILD)/purser/httpd.so: $(HTTPD_OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(SHARED) $(LDFLAGS) -o $@ $^ $(HTTPD_LIBS)
+
+$(BUILD)/bind/core_library.o: CORE_CFLAGS += '-DLPU_LIBCURL_NEEDS=$(LIBCURL_NEEDS)'
 
 # Looks at what has to be installed first: these files name the package of a header that is missing.
 $(filter-out %/core/check_deps.o,$(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS)): | $(BUILD)/core/check_deps.o

@@ -56,6 +56,22 @@ describe("the codes of an operation", function()
   end)
 end)
 
+describe("a code", function()
+  it("is of the operations that a word of `on` names, with * for each group or name", function()
+    for code, entry in pairs(codes.list) do
+      for _, row in ipairs(operations.list) do
+        local is_named, is_listed = false, false
+        for _, word in ipairs(entry.on) do
+          local pattern = "^" .. word:gsub("%.", "%%."):gsub("%*", ".*") .. "$"
+          is_named = is_named or row.full_name:find(pattern) ~= nil
+        end
+        for _, each in ipairs(codes.of(row.full_name)) do is_listed = is_listed or each == code end
+        assert(is_named == is_listed, code .. " of " .. row.full_name)
+      end
+    end
+  end)
+end)
+
 describe("a code's source", function()
   it("is where the code was read, and when", function()
     assert.equal("DFXswiss/api#4741, 2026-08", codes.get("10255").source)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- make test: 4 s
+-- make test: 2 s
 local decimal = require "purser.decimal"
 local math_type = rawget(math, "type") -- absent before Lua 5.3
 
@@ -48,22 +48,32 @@ local function sub_digits(a, b) -- a >= b
   return trim(table.concat(result):reverse())
 end
 
-local function mul_digits(a, b)
-  local sum = ""
-  for i = 1, #b do
-    sum = sum == "" and "" or sum .. "0"
-    for _ = 1, b:byte(i) - 48 do sum = add_digits(sum, a) end
+local function mul_digits(a, b) -- the columns of all products, then the carries
+  local columns, carry = {}, 0
+  for i = 1, #a + #b do columns[i] = 0 end
+  for i = 1, #a do
+    local digit = a:byte(-i) - 48
+    for j = 1, digit > 0 and #b or 0 do
+      columns[i + j - 1] = columns[i + j - 1] + digit * (b:byte(-j) - 48)
+    end
   end
-  return sum
+  for i, sum in ipairs(columns) do
+    sum = sum + carry
+    carry = math.floor(sum / 10)
+    columns[i] = string.char(48 + sum % 10)
+  end
+  return trim(table.concat(columns):reverse())
 end
 
 local function mod_digits(a, b) -- long division: bring down a digit, subtract while possible
+  local zeros = ("0"):rep(math.min(#a:match "0*$", #b:match "0*$"))
   local rest = ""
+  a, b = a:sub(1, #a - #zeros), b:sub(1, #b - #zeros)
   for i = 1, #a do
     rest = trim(rest .. a:sub(i, i))
     while compare_digits(rest, b) >= 0 do rest = sub_digits(rest, b) end
   end
-  return rest
+  return rest == "" and "" or rest .. zeros
 end
 
 local reference = {}
@@ -120,6 +130,11 @@ local function generator(seed)
   end
 end
 
+-- A quick assert.equal.
+local function same(wanted, found, name)
+  if wanted ~= found then assert.equal(wanted, found, name) end
+end
+
 describe("decimal", function()
   it("reads plain decimals and shows them canonically", function()
     for text, canonical in pairs {
@@ -173,19 +188,19 @@ describe("decimal", function()
       local a, b = next_text(30), next_text(30)
       local x, y, left, right = decimal(a), decimal(b), parse(a), parse(b)
       local name = ("case %d: %s, %s"):format(case, a, b)
-      assert.equal(format(left), tostring(x), name)
-      assert.equal(format(reference.add(left, right)), tostring(x + y), name)
-      assert.equal(format(reference.sub(left, right)), tostring(x - y), name)
+      same(format(left), tostring(x), name)
+      same(format(reference.add(left, right)), tostring(x + y), name)
+      same(format(reference.sub(left, right)), tostring(x - y), name)
       local order = reference.compare(left, right)
-      assert.equal(order, x:compare(y), name)
-      assert.equal(order == 0, x == y, name)
-      assert.equal(order < 0, x < y, name)
-      assert.equal(order <= 0, x <= y, name)
-      assert.equal(left.digits == "", x:is_zero(), name)
-      if case % 3 == 0 then assert.equal(format(reference.mul(left, right)), tostring(x * y), name) end
+      same(order, x:compare(y), name)
+      same(order == 0, x == y, name)
+      same(order < 0, x < y, name)
+      same(order <= 0, x <= y, name)
+      same(left.digits == "", x:is_zero(), name)
+      if case % 3 == 0 then same(format(reference.mul(left, right)), tostring(x * y), name) end
       if case % 3 == 0 and right.digits ~= "" then
         right.negative = false
-        assert.equal(format(reference.round_down(left, right)), tostring(x:round_down_to(y:abs())), name)
+        same(format(reference.round_down(left, right)), tostring(x:round_down_to(y:abs())), name)
       end
     end
   end)
@@ -194,35 +209,35 @@ describe("decimal", function()
     local next_text = generator(77)
     for case = 1, 3000 do
       local a, b, c = decimal(next_text(25)), decimal(next_text(25)), decimal(next_text(25))
-      assert.is_true(a + b == b + a and a * b == b * a)
-      assert.is_true((a + b) + c == a + (b + c) and (a * b) * c == a * (b * c))
-      assert.is_true(a * (b + c) == a * b + a * c)
-      assert.is_true(a - b == -(b - a) and (a - a):is_zero())
-      assert.is_true(decimal(tostring(a)) == a)
+      assert(a + b == b + a and a * b == b * a)
+      assert((a + b) + c == a + (b + c) and (a * b) * c == a * (b * c))
+      assert(a * (b + c) == a * b + a * c)
+      assert(a - b == -(b - a) and (a - a):is_zero())
+      assert(decimal(tostring(a)) == a)
       if not b:is_zero() then
         local step = b:abs()
         local rounded = a:round_down_to(step)
         local rest = a - rounded
-        assert.is_true(rest:abs() < step and rest:sign() * a:sign() >= 0)
-        assert.is_true(rounded:round_down_to(step) == rounded)
+        assert(rest:abs() < step and rest:sign() * a:sign() >= 0)
+        assert(rounded:round_down_to(step) == rounded)
       end
       if case % 6 == 0 and not b:is_zero() then
         local step = b:abs()
         local rounded, up, near = a:round_down_to(step), a:round_up_to(step), a:round_to(step)
-        assert.is_true(rounded == a and up == a or (up - rounded):abs() == step)
-        assert.is_true(near == up or near == rounded)
-        assert.is_true((near - a):abs() * 2 <= step)
-        assert.is_true((a * b):div(b, 200) == a)
+        assert(rounded == a and up == a or (up - rounded):abs() == step)
+        assert(near == up or near == rounded)
+        assert((near - a):abs() * 2 <= step)
+        assert((a * b):div(b, 200) == a)
         for places = 0, 3 do
           local unit = decimal(places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1")
           local quotient = a:div(b, places)
           local left = a - quotient * b
-          assert.is_true(left:abs() < unit * b:abs() and left:sign() * a:sign() >= 0)
-          assert.is_true(a:round_down(places) == a:round_down_to(unit))
-          assert.is_true(a:round_up(places) == a:round_up_to(unit))
+          assert(left:abs() < unit * b:abs() and left:sign() * a:sign() >= 0)
+          assert(a:round_down(places) == a:round_down_to(unit))
+          assert(a:round_up(places) == a:round_up_to(unit))
           for _, mode in ipairs { "down", "up", "half_up", "half_even" } do
-            assert.is_true(a:round(places, mode) == a:round_to(unit, mode))
-            assert.is_true(a:div(b, places, mode) == (-a):div(-b, places, mode))
+            assert(a:round(places, mode) == a:round_to(unit, mode))
+            assert(a:div(b, places, mode) == (-a):div(-b, places, mode))
           end
         end
       end

@@ -225,6 +225,18 @@ describe("tasks", function()
     assert.is_nil(schedule.timeout())
   end)
 
+  it("wait for the transport that is due first", function()
+    local due, transports = { 70, 30, false, 50 }, {}
+    for i, ms in ipairs(due) do
+      transports[i] = { timeout = function() return ms or nil end }
+      schedule.watch(transports[i], 1)
+    end
+    finally(function()
+      for _, one in ipairs(transports) do schedule.watch(one, -1) end
+    end)
+    assert.equal(30, schedule.timeout())
+  end)
+
   it("are notified of a deadlock", function()
     assert.error_matches(function() schedule.run(function() schedule.suspend() end) end,
       "deadlock: nothing can wake this task")

@@ -3,9 +3,10 @@
 --
 --   lua5.4 tools/mutants.lua [ROOM=write] [N=100] [SEED=1] [JOBS=1]
 --
--- ROOM is a folder below lua/purser, or a file of one. The specs of a module have the module's path. They must pass
--- unchanged and fail when the module's first line is `error`; otherwise the module's changes count as unusable. No
--- change is drawn that does not parse or that compiles to the same bytecode (tools/mutants/changes.lua has the kinds).
+-- ROOM is a folder below lua/purser, a file of one, or `client/*` for a folder's own files. The specs of a module have
+-- the module's path. They must pass unchanged and fail when the module's first line is `error`; otherwise the module's
+-- changes count as unusable. No change is drawn that does not parse or that compiles to the same bytecode
+-- (tools/mutants/changes.lua has the kinds).
 --
 -- A changed program may ask any host and end any process. So each run has namespaces of its own: loopback, processes,
 -- an empty /tmp, and a read-only copy of the project at /mnt. Without namespaces nothing runs.
@@ -63,6 +64,7 @@ local function read_modules()
     by_name[name] = { path = path, specs = {}, source = files.read(options.ROOT .. "/" .. path),
       room = room_of(file:gsub("%.lua$", "")) }
     local is_in = room == "" or room == file or file:sub(1, #room + 1) == room .. "/"
+      or room == (file:match "^.*/" or "") .. "*"
     if is_in then modules[#modules + 1] = by_name[name] end
   end
   for _, path in ipairs(paths_of "spec -name '*_spec.lua'") do

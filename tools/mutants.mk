@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Small random changes of the code, and those that no spec of the changed module notices (tools/mutants.lua).
-#   make mutants ROOM=write N=50 SEED=2 JOBS=2   a room (a folder below lua/purser), or a file; each change is printed at its end
+#   make mutants ROOM=write N=50 SEED=2 JOBS=2   a room (a folder below lua/purser), its own files (client/*), or a file
 .PHONY: mutants
 
 N    ?= 100

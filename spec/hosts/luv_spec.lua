@@ -8,7 +8,10 @@ describe("the bridge to libuv", function()
     local said, loop = {}, nil
     local function noting(name)
       return setmetatable({}, { __index = function(_, method)
-        return function(_, first) said[#said + 1] = ("%s %s %s"):format(name, method, tostring(first)) end
+        return function(_, first, second)
+          second = type(second) == "number" and " " .. second or "" -- of a timer: 0, it does not repeat
+          said[#said + 1] = ("%s %s %s%s"):format(name, method, tostring(first), second)
+        end
       end })
     end
     local uv = { new_timer = function() return noting "timer" end,
@@ -23,6 +26,6 @@ describe("the bridge to libuv", function()
     loop.unwatch(loop.watch(7, "rw", turn))
     loop.alarm(30, turn)
     loop.alarm(nil, turn)
-    assert.same({ "poll 7 start rw", "poll 7 close nil", "timer stop nil", "timer start 30", "timer stop nil" }, said)
+    assert.same({ "poll 7 start rw", "poll 7 close nil", "timer stop nil", "timer start 30 0", "timer stop nil" }, said)
   end)
 end)

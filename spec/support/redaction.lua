@@ -5,24 +5,33 @@ local core = require "purser.core"
 
 local M = {}
 
-local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+local LETTERS = {} -- of base64, from 0
+for letter in ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"):gmatch "." do
+  LETTERS[LETTERS[0] and #LETTERS + 1 or 0] = letter
+end
 
 -- Base64 of a text without padding.
 function M.base64(text)
-  local out = {}
+  local out, floor = {}, math.floor
   for at = 1, #text, 3 do
     local a, b, c = text:byte(at, at + 2)
-    local number = a * 65536 + (b or 0) * 256 + (c or 0)
-    for i = 0, (c and 3 or b and 2 or 1) do
-      local place = math.floor(number / 64 ^ (3 - i)) % 64 + 1
-      out[#out + 1] = ALPHABET:sub(place, place)
-    end
+    local low = (b or 0) % 16 * 4 + floor((c or 0) / 64)
+    out[#out + 1] = LETTERS[floor(a / 4)] .. LETTERS[a % 4 * 16 + floor((b or 0) / 16)] .. (b and LETTERS[low] or "")
+      .. (c and LETTERS[c % 64] or "")
   end
   return table.concat(out)
 end
 
+-- Form -> what it makes of each byte.
+local bytes_by_form = setmetatable({}, { __index = function(by_form, form)
+  local bytes = {}
+  for byte = 0, 255 do bytes[string.char(byte)] = form:format(byte) end
+  by_form[form] = bytes
+  return bytes
+end })
+
 local function each_byte(text, form)
-  return (text:gsub(".", function(char) return form:format(char:byte()) end))
+  return (text:gsub(".", bytes_by_form[form]))
 end
 
 -- The part of a text's base64 that is the same wherever in a longer text it begins: one for each alignment.

@@ -6,12 +6,21 @@
 #include "ip.h"
 #include "lpu.h"
 
+/* The libraries that libcurl needs, as the Makefile found them; another build has none. */
+#ifndef LPU_LIBCURL_NEEDS
+#define LPU_LIBCURL_NEEDS
+#endif
+
 /* core.library(path, name) -> function | nil, message. As package.loadlib, which has every symbol looked up at once, in
- * all the libraries that come with the module; here each is looked up when it is first called. The library stays. */
+ * all the libraries that come with the module; here each is looked up when it is first called. Many libraries look
+ * theirs up at once all the same. Opened alone, a library does so among its own libraries, not among all that libcurl
+ * needs. A failure to open one means nothing. The libraries stay. */
 static int library(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
+    static const char *const needs[] = {LPU_LIBCURL_NEEDS NULL};
     lua_CFunction function;
+    for (int i = 0; needs[i]; i++) dlopen(needs[i], RTLD_LAZY | RTLD_LOCAL);
     void *opened = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     void *symbol = opened ? dlsym(opened, name) : NULL;
     if (!symbol) {

@@ -37,6 +37,14 @@ describe("a rate limit", function()
     assert(one.now - started - 49 >= 10000 and one.now - started - 49 <= 10320, one.now - started)
   end)
 
+  it("counts each key's calls in the key's pool, and a call without a key in none of an account", function()
+    local account = { capacity = 10, window_ms = 10000, scope = "account" }
+    local limit = purser.rate_limit { now = one.clock, pools = { ip = false, account = account } }
+    local call = row(4)
+    for _, key in ipairs { "one", false, "two", "one", false } do assert(limit:acquire(call, key or nil, error)) end
+    assert.same({ 8, 4, 0 }, { limit:status("one")[1].used, limit:status("two")[1].used, #limit:status() })
+  end)
+
   it("lets a call that weighs more than a pool go when nothing else counts", function()
     local limit = limit_of(10)
     assert(limit:acquire(row(50), "key", pause))

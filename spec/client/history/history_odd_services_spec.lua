@@ -69,26 +69,21 @@ local function within(service, first, last)
   return inside
 end
 
--- In the order of this service: newest first, or as it says.
-local function in_order(service, list)
-  local order, time_of = service.odd.order, service.row.paging.time_member
-  if order == "none" then
-    table.sort(list, function(a, b) return a.mixed < b.mixed end)
-  elseif order == "unstable" then
-    shuffle(list, service.roll)
-    local place = {}
-    for i, record in ipairs(list) do place[record] = i end
-    table.sort(list, function(a, b)
-      if a[time_of] ~= b[time_of] then return a[time_of] > b[time_of] end
-      return place[a] < place[b]
-    end)
-  elseif order == "old" then
-    table.sort(list, function(a, b) return a.number < b.number end)
-  else
-    table.sort(list, function(a, b) return a.number > b.number end)
-  end
-  return list
+-- Orders records of one millisecond anew.
+local function mix(service, list)
+  local time_of, place = service.row.paging.time_member, {}
+  shuffle(list, service.roll)
+  for i, record in ipairs(list) do place[record] = i end
+  table.sort(list, function(a, b)
+    if a[time_of] ~= b[time_of] then return a[time_of] > b[time_of] end
+    return place[a] < place[b]
+  end)
 end
+
+local orders = {
+  none = function(a, b) return a.mixed < b.mixed end, old = function(a, b) return a.number < b.number end,
+  new = function(a, b) return a.number > b.number end,
+}
 
 local totals = {
   page = function(page) return #page end, zero = function() return 0 end,
@@ -99,14 +94,13 @@ local totals = {
 local function body_of(service, page, list, number, size)
   local total_of = totals[service.odd.total]
   local total = total_of and total_of(page, list) or #list
-  local form = service.history.form
-  if form == "rows" then return { rows = json.list(page), total = total } end
+  local form, rows = service.history.form, "[" .. table.concat(page, ",") .. "]"
+  if form == "rows" then return ('{"rows":%s,"total":%d}'):format(rows, total) end
   if form == "page" then
-    return { data = json.list(page), page = number, totalRecords = total,
-      totalPageNum = math.max(1, math.ceil(total / size)) }
+    return ('{"data":%s,"page":%d,"totalRecords":%d,"totalPageNum":%d}'):format(rows, number, total,
+      math.max(1, math.ceil(total / size)))
   end
-  if service.odd.total then return { result = json.list(page), totalCount = total } end
-  return json.list(page)
+  return service.odd.total and ('{"result":%s,"totalCount":%d}'):format(rows, total) or rows
 end
 
 local function answer(service, request)
@@ -116,7 +110,8 @@ local function answer(service, request)
   local first, last = tonumber(asked.startTime), tonumber(asked.endTime)
   local paging = service.row.paging
   local size, number = tonumber(asked[paging.size]), tonumber(asked.page or 1)
-  local list = in_order(service, within(service, first, last))
+  local list = within(service, first, last)
+  if odd.order == "unstable" then mix(service, list) end
   local shown = math.min(size, odd.cap or size)
   local step = odd.offset == "asked" and size or shown
   local from = (number - 1) * step
@@ -126,19 +121,33 @@ local function answer(service, request)
   end
   local page = {}
   for i = from + 1, math.min(#list, from + shown) do
-    if not (odd.hidden and list[i].number % odd.hidden == 0) then page[#page + 1] = list[i].public end
+    if not (odd.hidden and list[i].number % odd.hidden == 0) then page[#page + 1] = list[i].text end
   end
-  return json.encode(body_of(service, page, list, number, size))
+  return body_of(service, page, list, number, size)
+end
+
+local made = {}
+
+-- Returns the records of a history in the order of a service, made once.
+local function records_of(name, times, odd)
+  local key = table.concat({ name, tostring(times), tostring(odd.shows), tostring(odd.order) }, " ")
+  if made[key] then return made[key] end
+  local row, records = operations.by_name[name], {}
+  for i, time in ipairs(times) do
+    local public = record_of(row, i, odd.shows == "seconds" and math.floor(time / 1000) * 1000 or time)
+    records[i] = { number = i, mixed = i * 7919 % 10007, public = public, text = json.encode(public),
+      [row.paging.time_member] = time }
+  end
+  table.sort(records, orders[odd.order] or orders.new)
+  made[key] = records
+  return records
 end
 
 -- A service with a history of these times; `odd` says how it differs.
 local function serve(name, times, odd)
   local row = operations.by_name[name]
-  local service = { row = row, history = histories[name], odd = odd, records = {}, asked = 0, roll = dice() }
-  for i, time in ipairs(times) do
-    local public = record_of(row, i, odd.shows == "seconds" and math.floor(time / 1000) * 1000 or time)
-    service.records[i] = { number = i, mixed = i * 7919 % 10007, public = public, [row.paging.time_member] = time }
-  end
+  local service = { row = row, history = histories[name], odd = odd, records = records_of(name, times, odd), asked = 0,
+    roll = dice() }
   service.client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
     rate_limit = false, retry = false, clock = function() return NOW end,
     transport = { send = function(_, request)
@@ -175,7 +184,7 @@ end
 
 -- Evenly over almost two days, with a few of one millisecond now and then.
 local function even()
-  local times = {}
+  local times = setmetatable({}, { __tostring = function() return "even" end })
   for i = 1, COUNT do times[i] = NOW - 47 * 3600000 + math.floor(i / 3) * 700123 end
   times[COUNT + 1] = NOW - 200 -- in the second in which the walk ends
   return times
@@ -183,7 +192,7 @@ end
 
 -- More in a second than the smaller caps show, none of them on a whole second.
 local function dense()
-  local times = {}
+  local times = setmetatable({}, { __tostring = function() return "dense" end })
   for i = 1, COUNT do times[i] = NOW - 3600000 + 37 + i * 41 end
   times[COUNT + 1] = NOW - 200
   return times

@@ -281,8 +281,9 @@ describe("every history and list", function()
       if case[1] ~= "broker.rebates" then
         local key, seen = require("purser.client.history.cursor").key_of(paging), {}
         for _, record in ipairs(records) do
-          assert.is_nil(seen[key(record)])
-          seen[key(record)] = true
+          local of = key(record)
+          assert(not seen[of], of)
+          seen[of] = true
         end
       end
       local by_method = client[operations.by_name[case[1]].group]["each_" .. paging.iterator]

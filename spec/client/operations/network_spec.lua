@@ -2,6 +2,7 @@
 -- The forms of addresses by network: the wrong network and the mistyped character are found, and nothing else is said.
 
 local address = require "purser.client.operations.network"
+local operations = require "purser.client.operations"
 
 local EVM, TRON = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 local BITCOIN, RIPPLE = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh"
@@ -148,5 +149,35 @@ describe("an address", function()
     assert.equal(trx, address.find { coin = "USDT", networkList = { trx } })
     assert.matches("^USDT travels on 4 networks; name one of TRX %(Tron%(TRC20%)%), ", select(2, address.find(coin)))
     assert.matches("^X travels on 0 networks", select(2, address.find { coin = "X" }))
+  end)
+end)
+
+describe("a destination", function()
+  local function of(name, params) return address.destination(operations.by_name[name], params) end
+
+  it("is whom a call pays, with all that tells it from another", function()
+    assert.same({ kind = "address", address = "T1", memo = "7", network = "trx", contract = "c",
+      parts = { "T1", "7", "TRX", "c" } },
+      of("wallet.withdraw", { address = "T1", memo = "7", netWork = "trx", contractAddress = "c" }))
+    assert.same({ kind = "address", address = "T1", parts = { "T1", "", "", "" } },
+      of("wallet.withdraw", { address = "T1", memo = "" }))
+    assert.same({ kind = "user", address = "u", parts = { "u", "MOBILE", "86" } },
+      of("wallet.internal_transfer", { toAccount = "u", toAccountType = "MOBILE", areaCode = "86" }))
+    assert.same({ kind = "user", address = "u", parts = { "u", "", "" } },
+      of("wallet.internal_transfer", { toAccount = "u" }))
+    assert.same({ kind = "sub_account", address = "a", parts = { "a" } }, of("broker.transfer", { toAccount = "a" }))
+    assert.same({ kind = "sub_account", address = "", parts = { "" } }, of("broker.transfer", {}))
+    assert.is_nil(of("wallet.withdraw", {}))
+    assert.is_nil(of("wallet.coins", {}))
+  end)
+
+  it("is read from the book of addresses with its memo, in either member", function()
+    local saved = address.saved_address
+    assert.same({ address = "T1", memo = "7", network = "Tron(TRC20)" },
+      saved { address = "T1", memo = "7", network = "Tron(TRC20)" })
+    assert.same({ address = "T1", memo = "8", network = "TRX" },
+      saved { address = "T1", memo = "", addressTag = "8", network = "TRX" })
+    assert.same({ address = "T1", network = "TRX" },
+      saved { address = "T1", memo = "", addressTag = "", network = "TRX" })
   end)
 end)

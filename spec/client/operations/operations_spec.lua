@@ -82,36 +82,6 @@ describe("the rows", function()
   end)
 end)
 
-describe("a destination", function()
-  local function of(name, params) return operations.destination(operations.by_name[name], params) end
-
-  it("is whom a call pays, with all that tells it from another", function()
-    assert.same({ kind = "address", address = "T1", memo = "7", network = "trx", contract = "c",
-      parts = { "T1", "7", "TRX", "c" } },
-      of("wallet.withdraw", { address = "T1", memo = "7", netWork = "trx", contractAddress = "c" }))
-    assert.same({ kind = "address", address = "T1", parts = { "T1", "", "", "" } },
-      of("wallet.withdraw", { address = "T1", memo = "" }))
-    assert.same({ kind = "user", address = "u", parts = { "u", "MOBILE", "86" } },
-      of("wallet.internal_transfer", { toAccount = "u", toAccountType = "MOBILE", areaCode = "86" }))
-    assert.same({ kind = "user", address = "u", parts = { "u", "", "" } },
-      of("wallet.internal_transfer", { toAccount = "u" }))
-    assert.same({ kind = "sub_account", address = "a", parts = { "a" } }, of("broker.transfer", { toAccount = "a" }))
-    assert.same({ kind = "sub_account", address = "", parts = { "" } }, of("broker.transfer", {}))
-    assert.is_nil(of("wallet.withdraw", {}))
-    assert.is_nil(of("wallet.coins", {}))
-  end)
-
-  it("is read from the book of addresses with its memo, in either member", function()
-    local saved = operations.saved_address
-    assert.same({ address = "T1", memo = "7", network = "Tron(TRC20)" },
-      saved { address = "T1", memo = "7", network = "Tron(TRC20)" })
-    assert.same({ address = "T1", memo = "8", network = "TRX" },
-      saved { address = "T1", memo = "", addressTag = "8", network = "TRX" })
-    assert.same({ address = "T1", network = "TRX" },
-      saved { address = "T1", memo = "", addressTag = "", network = "TRX" })
-  end)
-end)
-
 describe("a row", function()
   it("has its required parameters by name, in order", function()
     local row = require("purser.client.operations").by_name["wallet.internal_transfer"]

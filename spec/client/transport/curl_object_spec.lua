@@ -43,6 +43,7 @@ describe("the blocking transport", function()
         assert.equal(case[2], message:sub(1, #case[2]))
         assert.is_nil(message:find(money_request.SECRET, 1, true))
       end
+      assert.same({ nil, "the options are a number; give a table" }, { curl.new(5) })
     end)
 
     it("can be closed twice, says so, and sends no more", function()

@@ -96,6 +96,7 @@ describe("the reader of an answer", function()
     assert.matches("interim", read(answer("", "", "101 Switching Protocols")))
     assert.matches("interim", read(answer("Content-Length: 1\r\n", "", "100 Continue")))
     assert.matches("interim", read(answer("", "", "100 Continue"):rep(17)))
+    assert.is_true(http1.reader():feed(answer("", "", "100 Continue"):rep(16) .. answer("Content-Length: 0\r\n", "")))
   end)
 
   it("does not take what two readers could understand in two ways", function()

@@ -259,8 +259,10 @@ describe("the multi transport", function()
     t:close()
     assert.equal("purser.transport.multi (closed)", tostring(t))
     assert.equal(0, t:step())
-    assert.equal("closed", select(2, t:send(get())).kind)
-    assert.equal("closed", select(2, t:submit(get())).kind)
+    for _, way in ipairs { "send", "submit" } do
+      assert.same({ kind = "closed", outcome = "not_sent", message = "the transport is closed", sends = 0 },
+        select(2, t[way](t, get())))
+    end
     assert.is_nil(t:cancel(1))
   end)
 
@@ -306,6 +308,34 @@ describe("the multi transport", function()
     assert.same({ true, "unknown" }, { done, failure.outcome })
     assert.is_nil(response)
     assert.matches("not enough memory", failure.message)
+  end)
+
+  it("hands an answer out in the next step where the transfer took the whole budget, and first of all there", function()
+    local monotonic_us, now, order, answers = core.monotonic_us, 0, {}, { 7 }
+    finally(function() core.monotonic_us = monotonic_us end)
+    core.monotonic_us = function() return now end
+    local t = transport()
+    t.multi:close()
+    t.multi = { submit = function() return 7 end, close = function() end,
+      step = function(_, ends_us)
+        order[#order + 1] = "step to " .. tostring(ends_us)
+        now = now + 1000
+        return 1
+      end,
+      next = function()
+        local id = now > 0 and table.remove(answers)
+        if id then order[#order + 1] = "answer" end
+        return id
+      end }
+    t:submit(get())
+    for i = 1, 2 do
+      order[#order + 1] = i
+      t:step(1000)
+    end
+    assert.same({ 1, "step to 1000", 2, "answer", "step to 2000" }, order)
+    order, answers = {}, { 7, 7 }
+    t:step()
+    assert.same({ "answer", "answer", "step to nil" }, order)
   end)
 
   it("misused, raises", function()

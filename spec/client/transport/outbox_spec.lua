@@ -58,6 +58,26 @@ describe("What is sent again", function()
   end)
 end)
 
+describe("A receiver", function()
+  it("is renamed or forgotten with its deliveries, and must be there", function()
+    local asked = {}
+    local tx = { rows = function(_, sql, first, second)
+      asked[#asked + 1] = ("%s %s %s"):format(sql:match "^%u+", tostring(first), tostring(second))
+      return {}, first == "other" and 0 or 1
+    end }
+    local box = outbox.new "t"
+    assert.same({ nil, "there is no receiver other" }, { box:rename(tx, "other", "new") })
+    assert.same({ "DELETE other nil" }, asked)
+    asked = {}
+    assert.is_true(box:rename(tx, "old", "new"))
+    assert.equal("DELETE old nil", asked[1])
+    assert.equal("UPDATE new old", asked[#asked])
+    asked = {}
+    assert.is_true(box:rename(tx, "old"))
+    assert.same({ "DELETE old nil", "DELETE old nil" }, asked)
+  end)
+end)
+
 describe("The outbox of a database", function()
   after_each(files.remove_kept)
 

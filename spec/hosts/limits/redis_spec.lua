@@ -100,11 +100,15 @@ describe("a Redis server", function()
 
   it("keeps one connection for a store, which its close ends", function()
     local made = assert(redis.new { redis = { port = server.port, password = server.password }, namespace = "closed" })
-    assert(made:transact({ "ip" }, function(kv)
-      kv.put("ip", { { 1 } }, 1000)
-      return true
-    end, 1000))
-    local connection = made.connection
+    local connection
+    for _ = 1, 2 do
+      assert(made:transact({ "ip" }, function(kv)
+        kv.put("ip", { { 1 } }, 1000)
+        return true
+      end, 1000))
+      connection = connection or made.connection
+      assert.equal(connection, made.connection)
+    end
     assert.is_truthy(connection:ask "PING")
     made:close()
     assert.is_nil(made.connection)
@@ -128,9 +132,21 @@ describe("a Redis server", function()
   end)
 end)
 
+describe("an option of Redis that is right", function()
+  it("is known, up to its bounds", function()
+    for _, options in ipairs { { host = "127.0.0.1", port = 65535 }, { host = "localhost", port = 1 }, { path = "/s" },
+      { username = "u", password = "p" }, { database = 0 }, { database = 1000000 },
+      { host = "redis.example", allow_insecure = true } } do
+      assert(redis.new { redis = options })
+    end
+  end)
+end)
+
 describe("an option of Redis that is wrong", function()
   it("makes no store, and the message names the cure", function()
-    for text, options in pairs { ["port"] = { prot = 1 }, ["give path, or host and port"] = { path = "/s", port = 1 },
+    for text, options in pairs { ["port"] = { prot = 1 }, ['"database" is -1'] = { database = -1 },
+      ['"port" is 65536'] = { port = 65536 }, ['"port" is 0'] = { port = 0 },
+      ['"database" is 1000001'] = { database = 1000001 }, ["give path, or host and port"] = { path = "/s", port = 1 },
       ["is not encrypted"] = { host = "redis.example" },
       ["holds a control character"] = { password = "a\r\nFLUSHALL" } } do
       local made, problem = redis.new { redis = options }

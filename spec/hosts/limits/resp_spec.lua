@@ -74,6 +74,22 @@ describe("a connection to Redis", function()
   end)
 end)
 
+describe("a socket of a path", function()
+  it("is made by each form of LuaSocket's module: a function, or a table with one", function()
+    local kept, asked = package.loaded["socket.unix"], {}
+    finally(function() package.loaded["socket.unix"] = kept end)
+    local function make()
+      return { settimeout = function(_, seconds) asked[#asked + 1] = seconds end,
+        connect = function(_, path) asked[#asked + 1] = path return true end }
+    end
+    for _, library in ipairs { make, { stream = make } } do
+      package.loaded["socket.unix"] = library
+      assert(resp.connect({ path = "/s" }, 1500))
+    end
+    assert.same({ 1.5, "/s", 1.5, "/s" }, asked)
+  end)
+end)
+
 describe("a socket that cannot connect", function()
   it("is closed", function()
     local kept, closed = package.loaded.socket, 0

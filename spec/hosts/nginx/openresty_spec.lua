@@ -48,6 +48,16 @@ describe("a transport inside nginx, on libcurl,", function()
     assert.equal(2, stage.peer:count(mark).connections)
   end)
 
+  it("sends nothing where nginx cannot wait", function()
+    assert.equal("argument not_sent not here 0", stage.inside:run [[
+      local phases = require "purser.hosts.nginx.phases"
+      local kept = phases.no_wait
+      phases.no_wait = function() return "not here" end
+      local _, failure = transport:send { method = "GET", target = "/" }
+      phases.no_wait = kept
+      return table.concat({ failure.kind, failure.outcome, failure.message, failure.sends }, " ")]])
+  end)
+
   it("rejects options that libcurl cannot use", function()
     assert.matches('^transport option "tiemout_ms" is not known; there are outside_tasks, .*, base_url, timeout_ms, ',
       stage.inside:run 'return select(2, require("purser.hosts.nginx.openresty").new { tiemout_ms = 1 })')

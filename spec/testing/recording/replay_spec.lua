@@ -13,6 +13,8 @@ describe("a replay", function()
   it("gives the results of the recorded run, with this run's values where they were sent", function()
     local live = recorded_run.new "live"
     local replay, client = live:replay()
+    local left, all = tostring(replay):match "(%d+) of (%d+) left"
+    assert.equal(all, left)
     live:work(client, { deposit = function() return true end, advance = function() end })
     assert.equal(0, replay:left())
   end)

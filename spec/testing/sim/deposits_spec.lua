@@ -118,7 +118,9 @@ describe("a deposit that is shown in another spelling", function()
   it("is one that exists, and has members that are texts", function()
     local sim, house = signed.family()
     local id = assert(sim:deposit { account = house.uid, coin = "USDT", network = "TRX", amount = "5" }).id
-    assert.same({ nil, "there is no such deposit" }, { sim:respell("0", members) })
+    for _, asked in ipairs { { sim:respell("0", members) }, { sim:set_deposit("0", 5) } } do
+      assert.same({ nil, "there is no such deposit" }, asked)
+    end
     for wrong, says in pairs { [5] = "number", [{ status = "5" }] = "status", [{ txId = 5 }] = "txId" } do
       local shown, message = sim:respell(id, wrong)
       assert.is_nil(shown)

@@ -72,6 +72,13 @@ describe("an answer in the live form", function()
     end)
   end
 
+  it("names the network beside a coin that has several networks", function()
+    for coin, shown in pairs { USDT = "USDT-TRX", DOGE = "DOGE", NONE = "NONE" } do
+      local text = render.answer(operations.by_id.C4, { { coin = coin, netWork = "TRX" } }, true)
+      assert.matches('"coin":"' .. shown .. '"', text, 1, true)
+    end
+  end)
+
   it("has members without a value, which are null", function()
     assert.matches('"id":"45","withdrawOrderId":null,"txId":null', answer "C5", 1, true)
   end)

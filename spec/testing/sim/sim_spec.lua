@@ -187,6 +187,15 @@ describe("a run of the simulator", function()
   end)
 end)
 
+describe("a method of a simulator", function()
+  it("is called with a colon", function()
+    local sim = purser.sim.new {}
+    for _, name in ipairs { "now", "advance", "deposit", "set_withdrawal", "snapshot" } do
+      assert.has_error(function() sim[name] {} end, ("call it with a colon: sim:%s(...)"):format(name))
+    end
+  end)
+end)
+
 describe("a record that is taken out of the histories", function()
   it("has an id, which is a text", function()
     local sim = purser.sim.new {}

@@ -122,6 +122,18 @@ describe("in the simulator", function()
       assert.equal("0", free(sim, house, "USDT"))
     end)
 
+    it("take each amount from the minimum to the maximum of the network", function()
+      assert(sim:deposit { account = house.uid, coin = "USDT", network = "TRX", amount = "20000000" })
+      sim:advance(HOUR)
+      local network = coins.network("USDT", "TRX", true).public
+      for _, case in ipairs { { network.withdrawMin }, { network.withdrawMax }, { "0.5", "below the minimum" },
+        { network.withdrawMax .. ".1", "above the maximum" } } do
+        params.amount, params.withdrawOrderId = case[1], nil
+        local answer = signed.ask(sim, house, "C2", params)
+        assert.matches(case[2] or "^nil$", tostring(answer.msg))
+      end
+    end)
+
     it("need a memo where the network has one", function()
       local ripple = { coin = "XRP", netWork = "XRP", address = RIPPLE, amount = "20" }
       assert.equal("700004", rejection(sim, house, "C2", ripple))

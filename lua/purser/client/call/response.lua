@@ -69,8 +69,7 @@ end
 
 --- Turns an answer into `result | nil, err`.
 ---@param row table       the operation
----@param profile table   success_codes: what an envelope may carry without being an error; unknown_codes: what proves
----                       nothing
+---@param profile table   success_codes: of envelopes that are no error; unknown_codes: those that prove nothing
 ---@param status integer  HTTP status
 ---@param body string
 ---@param headers string|table|nil  raw header block, or a map

@@ -13,11 +13,13 @@ local M = {}
 
 ---------------------------------------------------------------------------------------------------------------- keys
 
+local type, tostring, concat = type, tostring, table.concat
+
 local function text_of(value)
   if type(value) ~= "table" then return tostring(value) end
   local parts = {}
   for i, name in ipairs(names_of(value)) do parts[i] = tostring(name) .. "=" .. text_of(value[name]) end
-  return "{" .. table.concat(parts, "\31") .. "}"
+  return "{" .. concat(parts, "\31") .. "}"
 end
 
 -- Members that distinguish payments and never change.
@@ -26,8 +28,11 @@ local CONTENT = { "clientTranId", "withdrawOrderId", "asset", "coin", "amount", 
 
 local function content_of(record, time_member)
   local parts = { time_member and text_of(record[time_member]) or "" }
-  for i, member in ipairs(CONTENT) do parts[i + 1] = text_of(record[member]) end
-  return table.concat(parts, "\30")
+  for i = 1, #CONTENT do
+    local value = record[CONTENT[i]]
+    parts[i + 1] = value == nil and "nil" or text_of(value)
+  end
+  return concat(parts, "\30")
 end
 
 --- Returns a function of a record that returns the key, and whether the key has an id. The key: the id and the members
@@ -43,7 +48,7 @@ function M.key_of(paging)
     if not members then return text_of(record), false end
     local parts = {}
     for i, member in ipairs(members) do parts[i] = text_of(record[member]) end
-    return table.concat(parts, "\30"), false
+    return concat(parts, "\30"), false
   end
 end
 
@@ -108,7 +113,7 @@ function Tail:text()
   for digits, count in pairs(self.known) do
     for _ = 1, count do hashes[#hashes + 1] = digits end
   end
-  return ("purser1;%s;%d;%s"):format(self.operation, self.time, table.concat(hashes, ","))
+  return ("purser1;%s;%d;%s"):format(self.operation, self.time, concat(hashes, ","))
 end
 
 --- Returns a cursor's time and hashes; or nil and a message.

@@ -271,8 +271,7 @@ local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 
 --- Makes a strict reading: a walk for conclusions from a missing record (purser.write). Beyond a walk:
 ---   * all records are delivered; at the end `walk.source.incomplete` says why records may be missing, by the total,
----   the
----     number of pages and the pages; nil: none is missing (unwrap.beside has further members)
+---     the number of pages and the pages; nil: none is missing (unwrap.beside has further members)
 ---   * an error: a record without a sensible time, an empty first page whose total names records
 ---   * records that arrive meanwhile may be missing, so that a busy history can be read
 ---   * records of other times are delivered, times ahead of the clock may be requested, pages are no need

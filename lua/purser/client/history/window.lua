@@ -3,8 +3,7 @@
 --
 --   full       a full answer proves nothing: the window is divided in the middle of its records
 --   short      services show fewer records than requested: an answer shorter than an earlier one is complete, one as
---   long
---              as the longest is divided
+--              long as the longest is divided
 --   bounds     bounds are inclusive or exclusive, in milliseconds or seconds: a second more is requested on both sides,
 --              and records outside are dropped
 --   seconds    windows are divided between seconds. With pages a second is read to its end; without pages a second is
@@ -113,9 +112,9 @@ end
 -- Sorts records by time, then by key.
 local function sort(source, records)
   local time_of, keys = source.time, {}
-  for _, record in ipairs(records) do keys[record] = source.key(record) end
   table.sort(records, function(a, b)
     if a[time_of] ~= b[time_of] then return a[time_of] < b[time_of] end
+    keys[a], keys[b] = keys[a] or source.key(a), keys[b] or source.key(b)
     return keys[a] < keys[b]
   end)
   return records

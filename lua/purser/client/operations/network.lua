@@ -204,4 +204,43 @@ function M.answer_problem(asked, shown, coin, is_read)
   return name and M.problem(network, shown.address, not coin) or nil
 end
 
+---@class purser.Destination
+---@field kind "address"|"user"|"sub_account"
+---@field address string       or the account
+---@field memo string|nil
+---@field network string|nil
+---@field contract string|nil
+---@field text string|nil      the address with its memo behind a colon, where it travels so
+---@field parts string[]       all that tells it from another
+
+--- Returns whom a call pays, or nil.
+---@param row table
+---@param params table<string, string>
+---@return purser.Destination|nil
+function M.destination(row, params)
+  local moves = row.moves or {}
+  local address, memo, text = params[moves.address], params[moves.memo], nil
+  if moves.to == "address" and address then
+    local front, back = address:match "^([^:]+):(.+)$"
+    if moves.has_memo_behind and front then address, memo, text = front, back, address end
+    local network, contract = params[moves.network], params[moves.contract]
+    return { kind = "address", address = address, memo = memo ~= "" and memo or nil, network = network, text = text,
+      contract = contract,
+      parts = { address, memo or "", network and M.value(network) or (network or ""):upper(), contract or "" } }
+  elseif moves.to == "user" and params[moves.account] then
+    return { kind = "user", address = params[moves.account], parts = { params[moves.account],
+      params[moves.account_type] or "", params[moves.area_code] or "" } }
+  elseif moves.to == "sub_account" then
+    return { kind = "sub_account", address = params.toAccount or "", parts = { params.toAccount or "" } }
+  end
+end
+
+--- Returns a record of the service's withdrawal addresses as a destination.
+---@param saved table  of wallet.withdrawal_addresses
+---@return { address: string, memo: string|nil, network: string } entry
+function M.saved_address(saved)
+  local memo = saved.memo ~= "" and saved.memo or saved.addressTag
+  return { address = tostring(saved.address), memo = memo ~= "" and memo or nil, network = tostring(saved.network) }
+end
+
 return M

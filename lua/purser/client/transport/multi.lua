@@ -97,8 +97,9 @@ end
 function methods:step(budget_us)
   if self.closed then return 0 end
   local ends_us = budget_us and math.floor(core.monotonic_us() + budget_us)
+  distribute(self, ends_us) -- what the last step left; the memory of a long answer takes half a millisecond
   local unfinished = self.multi:step(ends_us)
-  distribute(self, ends_us)
+  if not ends_us or core.monotonic_us() < ends_us then distribute(self, ends_us) end
   local host = self.host
   if not host then return unfinished end
   local sleeping = host.sleepers[1] and wake_sleepers(host) or 0

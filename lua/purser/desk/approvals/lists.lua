@@ -24,7 +24,7 @@ function readers.book(client)
   while true do
     local saved, err = walk:next()
     if not saved then return not err and book or nil end
-    local entry = operations.saved_address(saved)
+    local entry = networks.saved_address(saved)
     entry.coin, book[#book + 1] = tostring(saved.coin or ""), entry
   end
 end

@@ -43,7 +43,7 @@ function M.call(operation, params)
   local row = operations.by_name[operation]
   if not row then return nil end
   local amount = row.moves and row.moves.amount and params[row.moves.amount]
-  local to = operations.destination(row, params)
+  local to = networks.destination(row, params)
   local destination, place = names_of_destination(to)
   return { operation = operation, row = row, params = params, coins = coins_of(row, params), to = to,
     amount = amount and decimal(amount) or nil, destination = destination, place = place, queue = "", signed = {} }

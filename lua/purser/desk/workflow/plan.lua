@@ -8,7 +8,6 @@ local coins = require "purser.desk.workflow.coins"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local plain_text = require "purser.client.util.plain_text"
-local operations = require "purser.client.operations"
 
 local M = {}
 
@@ -223,7 +222,7 @@ local function require_saved_address(plan, client, network, given)
     local saved, err = walk:next()
     if err then return err end
     if not saved then break end
-    local entry = operations.saved_address(saved)
+    local entry = networks.saved_address(saved)
     if entry.address == given.address and (entry.memo or "") == (given.memo or "")
       and not networks.other_coin(plan.coin, saved.coin)
       and networks.find(plan.coin_record, entry.network) == network then

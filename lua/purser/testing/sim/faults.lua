@@ -24,21 +24,16 @@ local function page(status, title)
 end
 
 -- garbage[form](fault, row, response, is_live): an answer that is none; no `response` before the operation is applied.
-local garbage = {}
+local garbage = {
+  html = function() return page(403, "Access Denied") end,
+  empty = function() return json(200, "") end,
+  invalid_utf8 = function(_, row) return json(200, render.sample(row, '"\255\254\192\175"')) end,
+  deep = function() return json(200, ("["):rep(100000)) end,
+  huge = function(fault) return json(200, '["' .. ("x"):rep(fault.bytes or 20 * 1024 * 1024) .. '"]') end,
+  wrong_types = function(_, row) return json(200, render.sample(row, '{"x":[[]]}')) end,
+}
 local LONG_NUMBER = ("1234567890"):rep(4)
 local titles = { [500] = "Internal Server Error", [502] = "Bad Gateway", [503] = "Service Unavailable" }
-
-function garbage.html() return page(403, "Access Denied") end
-
-function garbage.empty() return json(200, "") end
-
-function garbage.invalid_utf8(_, row) return json(200, render.sample(row, '"\255\254\192\175"')) end
-
-function garbage.deep() return json(200, ("["):rep(100000)) end
-
-function garbage.huge(fault) return json(200, '["' .. ("x"):rep(fault.bytes or 20 * 1024 * 1024) .. '"]') end
-
-function garbage.wrong_types(_, row) return json(200, render.sample(row, '{"x":[[]]}')) end
 
 -- The numbers are absurd, but a rejection stays a rejection.
 function garbage.long_numbers(_, row, response, is_live)
@@ -63,10 +58,12 @@ local REJECTION = "730002"
 
 local function at_least(number) return { number, 2 ^ 31 - 1 } end
 
+local BEFORE, AFTER, EITHER = { "before" }, { "after" }, { "either", "before", "after" }
+
 -- Kinds of faults: the times of a strike (the first is the default), rules of the kind's options, and `answer`.
 local kinds = {
   reject = {
-    when = { "before" }, rules = { code = "string", message = "string" },
+    when = BEFORE, rules = { code = "string", message = "string" },
     answer = function(fault, row, _, is_live)
       local status, body = render.rejection(fault.code or REJECTION, fault.message, is_live, row)
       local answer = json(status, body)
@@ -74,13 +71,10 @@ local kinds = {
       return answer
     end,
   },
-  lost_answer = { when = { "after" }, rules = {}, answer = function() return { status = 200, fault = "close" } end },
-  reset = {
-    when = { "either", "before", "after" }, rules = {},
-    answer = function() return { status = 200, fault = "reset" } end,
-  },
+  lost_answer = { when = AFTER, rules = {}, answer = function() return { status = 200, fault = "close" } end },
+  reset = { when = EITHER, rules = {}, answer = function() return { status = 200, fault = "reset" } end },
   truncate = {
-    when = { "after" }, rules = {},
+    when = AFTER, rules = {},
     answer = function(_, _, response)
       local cut = plain.copy(response)
       cut.fault = "truncate"
@@ -88,7 +82,7 @@ local kinds = {
     end,
   },
   slow = {
-    when = { "after" }, rules = { delay_ms = at_least(0), drip_bytes = at_least(1), drip_ms = at_least(1) },
+    when = AFTER, rules = { delay_ms = at_least(0), drip_bytes = at_least(1), drip_ms = at_least(1) },
     answer = function(fault, _, response)
       local late = plain.copy(response)
       if fault.drip_ms then
@@ -98,21 +92,17 @@ local kinds = {
       return late
     end,
   },
-  throttle = {
-    when = { "before" }, rules = { retry_after = at_least(0) }, answer = pause(429, "Too many requests", 1),
-  },
-  ban = {
-    when = { "before" }, rules = { retry_after = at_least(0) }, answer = pause(418, "IP address is banned", 120),
-  },
+  throttle = { when = BEFORE, rules = { retry_after = at_least(0) }, answer = pause(429, "Too many requests", 1) },
+  ban = { when = BEFORE, rules = { retry_after = at_least(0) }, answer = pause(418, "IP address is banned", 120) },
   server_error = {
-    when = { "either", "before", "after" }, rules = { status = "number" },
+    when = EITHER, rules = { status = "number" },
     answer = function(fault)
       if fault.status == 500 then return json(500, '{"code":500,"msg":"Internal error"}') end
       return page(fault.status, titles[fault.status])
     end,
   },
   garbage = {
-    when = { "either", "before", "after" }, rules = { form = garbage_forms, bytes = at_least(0) },
+    when = EITHER, rules = { form = garbage_forms, bytes = at_least(0) },
     answer = function(fault, ...) return garbage[fault.form](fault, ...) end,
   },
 }

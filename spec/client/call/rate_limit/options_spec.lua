@@ -41,5 +41,10 @@ describe("the pools", function()
     end
     assert.same({ { name = "ip", capacity = 300, window_ms = 10000, span = 10240, scope = "ip", counts = "weight" } },
       options.pools({}, profile))
+    local requests = { name = "requests", capacity = 20, window_ms = 1000, span = 1024, scope = "ip",
+      counts = "requests" }
+    assert.same({ requests }, options.pools({ requests_per_second = 20, pools = { ip = false } }, profile))
+    local account = { name = "ip", capacity = 7, window_ms = 10000, span = 10240, scope = "account", counts = "weight" }
+    assert.same({ account }, options.pools({ pools = { ip = { capacity = 7, scope = "account" } } }, profile))
   end)
 end)

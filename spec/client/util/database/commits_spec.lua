@@ -101,3 +101,35 @@ describe("the commits of a process", function()
     assert(work())
   end)
 end)
+
+describe("a counted commit of a server whose connections have sessions", function()
+  local commits = require "purser.client.util.database.commits"
+
+  -- Returns a transaction of session "own" that answers each statement with the next list of rows.
+  local function transaction(...)
+    local answers, asked = { ... }, {}
+    return { asked = asked, db = { session = "own", kind = { session = "s AS session", POOLED = "it is pooled" } },
+      reject = function(_, why) error(why, 0) end,
+      rows = function(_, sql)
+        asked[#asked + 1] = sql:match "^%u+" .. (sql:match " RETURNING s AS session$" or "")
+        return answers[#asked], 99
+      end }
+  end
+
+  it("is counted by the rows that return the connection's own session", function()
+    local self, own = {}, { { session = "own" } }
+    local first, second = transaction({}, own), transaction(own)
+    commits.count(self, first)
+    assert.same({ "UPDATE RETURNING s AS session", "INSERT RETURNING s AS session" }, first.asked)
+    commits.count(self, second)
+    assert.same({ "UPDATE RETURNING s AS session" }, second.asked)
+    assert.equal(2, self.tried)
+  end)
+
+  it("is none where another session answers", function()
+    for _, answers in ipairs { { { { session = "other" } } }, { {}, { { session = "other" } } } } do
+      local ok, why = pcall(commits.count, {}, transaction(answers[1], answers[2]))
+      assert.same({ false, "it is pooled" }, { ok, why })
+    end
+  end)
+end)

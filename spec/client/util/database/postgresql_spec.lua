@@ -3,6 +3,7 @@
 -- has the servers.)
 
 local command = require "command"
+local option_schema = require "purser.client.util.option_schema"
 local postgresql = require "purser.client.util.database.postgresql"
 
 local LUA = os.getenv "LUA" or "lua5.4"
@@ -10,6 +11,26 @@ local LUA = os.getenv "LUA" or "lua5.4"
 local function is_verified(host)
   return postgresql.conninfo({ host = host, database = "payouts" }):find("sslmode='verify-full'", 1, true) ~= nil
 end
+
+describe("a connection to PostgreSQL", function()
+  it("waits for a lock at least a millisecond: 0 would wait for ever", function()
+    for given, sent in pairs { [0] = "1", [1] = "1", [2500] = "2500" } do
+      local asked = {}
+      postgresql.greet { lock_timeout_ms = given, rows = function(_, sql)
+        asked[#asked + 1] = sql
+        return {}
+      end }
+      assert.equal("SET lock_timeout = " .. sent, asked[2])
+    end
+  end)
+
+  it("knows each mode of libpq's for certificates", function()
+    for _, mode in ipairs { "verify-full", "verify-ca", "require", "prefer", "allow", "disable" } do
+      assert.is_nil(option_schema.check({ sslmode = mode, sslrootcert = "/ca", allow_insecure = true, database = "d",
+        user = "u", password = "p", host = "h", port = 65535 }, postgresql.rules, "option"))
+    end
+  end)
+end)
 
 describe("the certificate of a journal's server", function()
   it("is not needed of this machine", function()
