@@ -431,6 +431,23 @@ describe("the spending limit of an account", function()
     rejected(spend(bare(), "1"))
   end)
 
+  -- The call was not recorded where it was more than the limit, so its key was free, and it was paid again.
+  it("counts a call that another program sent, however much that is, and the call's key is used", function()
+    local client = client_with("10", DAY)
+    local intent = { operation = "sub_account.transfer", sent_at = now, params = { toAccount = "d", asset = "USDT",
+      fromAccountType = "SPOT", toAccountType = "SPOT", amount = "11", clientTranId = ("k"):rep(32) } }
+    answer = { status = 200, body = '{"data":[]}', headers = "" }
+    client:reconcile(intent, { wait = false })
+    assert.equal(intent.params.clientTranId, assert(journal:entries())[1].key)
+    assert.matches("of which 11 are spent", rejected(spend(client, "1")).message)
+    local begin = journal.begin
+    function journal.begin() return nil, "the disk is full" end
+    intent.params.clientTranId, intent.sent_at = ("l"):rep(32), now + 1
+    local answered, err = client:reconcile(intent, { wait = false })
+    journal.begin = begin
+    assert.same({ nil, "unknown", "journal" }, { answered, err.outcome, err.phase })
+  end)
+
   it("counts a content that a person disowned, and the one that took its place", function()
     local calls = require "purser.write.journal.calls"
     local client = client_with("10", DAY)
