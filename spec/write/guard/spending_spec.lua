@@ -448,6 +448,27 @@ describe("the spending limit of an account", function()
     assert.same({ nil, "unknown", "journal" }, { answered, err.outcome, err.phase })
   end)
 
+  -- On PostgreSQL a call that had read no limit was in no sum, though it was recorded after the first sum.
+  it("waits for the calls that begin on other hosts, which then read it or are counted", function()
+    local gates, db, held = require "purser.write.gates", journal.db, {}
+    local transaction, rows = db.transaction, db.rows
+    function db:transaction(fn, reads)
+      held = {}
+      return transaction(self, function(tx)
+        function tx.lock(_, number, is_shared) held[number] = is_shared and "shared" or "alone" end
+        return fn(tx)
+      end, reads)
+    end
+    local seen = {}
+    function db:rows(sql, ...)
+      if sql:find "INTO purser_limits" then seen.limit = held[gates.LOCK] end
+      if sql:find "INTO purser_calls" then seen.call = held[gates.LOCK] end
+      return rows(self, sql, ...)
+    end
+    assert(spend(client_with("10", DAY), "1"))
+    assert.same({ limit = "alone", call = "shared" }, seen)
+  end)
+
   it("counts a content that a person disowned, and the one that took its place", function()
     local calls = require "purser.write.journal.calls"
     local client = client_with("10", DAY)

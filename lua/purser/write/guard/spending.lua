@@ -100,7 +100,6 @@ end
 ---@param brought table<string, purser.StandingLimit>
 ---@param is_all boolean|nil  also those
 function M.keep(tx, account, brought, is_all)
-  if not next(brought) then return end
   M.lock(tx)
   local limits, newest, known = M.limits(tx, account)
   for key, limit in pairs(brought) do
