@@ -302,7 +302,7 @@ describe("the spending limit of an account", function()
     rejected(spend(client_with("10", DAY), "11"))
     local client = bare()
     assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "XRP", amount = "9" })
-    for _, asset in ipairs { "USDT ", "US\204\168DT" } do
+    for _, asset in ipairs { "USDT ", "US\204\168DT", "usdt-TRX" } do
       rejected(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = asset,
         amount = "1" })
     end
