@@ -87,7 +87,8 @@ local function wait_until_visible(self, plan)
   if left > 0 then self.client:sleep(math.min(left, delay)) end
 end
 
-local function creates(plan)
+local function waits(plan)
+  if plan.orphans[1] then return true end
   for _, step in ipairs(plan.steps) do
     if step.what:find "^create_" then return true end
   end
@@ -106,10 +107,11 @@ local function split(steps, others, since, why)
   return common
 end
 
---- Reads again before anything is created, or where a person saw the plan. Returns the steps to do, and texts of those
+--- Reads again before anything is created, before a key goes whose secret another process may be storing, or where a
+--- person saw the plan. Returns the steps to do, and texts of those
 --- that differ from what was shown: a rotation leaves them out, a declaration has an error then.
 function M.steps_now(self, plan, is_shown)
-  if creates(plan) then wait_until_visible(self, plan) elseif not is_shown then return plan.steps, {} end
+  if waits(plan) then wait_until_visible(self, plan) elseif not is_shown then return plan.steps, {} end
   local now, err = self:plan(plan.task, plan.given)
   if not now then return nil, err end
   if not is_shown then return now.steps, {} end
