@@ -192,11 +192,14 @@ local function not_admitted(self, err)
   release(self, change)
 end
 
--- Returns whether a record shows that a payment was made of which a person said that it was not.
+-- Returns whether a record shows that a payment was made of which a person said that it was not. A look that cannot be
+-- made leaves it at that word only where the service rejects the question for good.
 local function was_made(self)
   if not self.disowned or not self.client_id or self.attempt == 0 then return false end
   local run = self.run
-  local answer = run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
+  local answer = history_check.ask(run, function()
+    return run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
+  end)
   return answer ~= nil and answer.outcome == "done"
 end
 
@@ -228,7 +231,7 @@ local function pay(self)
     conclude(self, { outcome = "done", record = known.record })
   elseif known then
     release(self, known)
-  elseif not was_made(self) then
+  elseif not was_made(self) and not (run.problem or run.stopping) then
     send(self)
   end
 end
