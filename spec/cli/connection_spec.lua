@@ -6,6 +6,7 @@ local at_shell = require "at_shell"
 local command = require "command"
 local connection = require "purser.cli.connection"
 local files = require "files"
+local purser = require "purser"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 local LIVE = require("purser.client.operations.profile_rules").resolve("mexc").base_url:match "^%a+://[^/]+"
@@ -113,6 +114,31 @@ describe("a command that is refused", function()
     assert.equal(" --journal 'a b.db' --policy p" .. shared, connection.words(options))
     assert.equal(shared, connection.words(options, true))
     assert.equal("", connection.words {})
+  end)
+
+  -- The plan of the stand-in had no odd payment, and its screen was that of the plan which had one.
+  it("pays nothing that is odd in the journal which another program made before the yes", function()
+    local path, list = at.folder() .. "/met.db", at.file("key,fromAccountType,toAccountType,asset,amount\n"
+      .. "a,SPOT,FUTURES,USDT,20\n")
+    local made = os.tmpname
+    os.tmpname = function() -- luacheck: ignore
+      if not debug.traceback():find "cli/connection.lua" then return made() end
+      os.tmpname = made -- luacheck: ignore
+      local journal = assert(purser.journal.open { sqlite = path })
+      local client = assert(purser.new { base_url = at.url, api_key = at.account.api_key, account = "treasury",
+        secret_key = at.account.secret_key, journal = journal })
+      assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "20" })
+      journal:close()
+      return made()
+    end
+    local before = select(2, at.received "wallet.transfer")
+    local code, _, err = command.run({ "payouts", "run", list, "--operation", "wallet.transfer", "--journal", path,
+      "--yes" }, at.keys)
+    os.tmpname = made -- luacheck: ignore
+    assert.equal(3, code, err)
+    assert.matches("an equal payment was sent on [^\n]*: 20 USDT", err)
+    assert.equal(before + 1, (select(2, at.received "wallet.transfer")))
   end)
 
   it("is a write under a policy without a journal; a read needs neither journal nor account", function()

@@ -100,6 +100,17 @@ describe("a gate", function()
     assert.is_nil((client()))
   end)
 
+  -- A reconciled call was not recorded where the gate said no, so its key was free, and the payment was made again.
+  it("is not asked about a call that another program sent, and counts that", function()
+    said = function() return nil, { kind = "argument" } end
+    local id = ("k"):rep(32)
+    client():reconcile({ operation = "sub_account.transfer", sent_at = 1700000000000, params = { toAccount = "d",
+      fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1", clientTranId = id } },
+      { wait = false })
+    assert.same({ { key = id } }, (journal.db:rows "SELECT key FROM purser_calls"))
+    assert.same({ "planned 1" }, counted)
+  end)
+
   it("counts no longer what was not executed", function()
     local rejecting = recorder.new({ journal = journal, account = "a", rate_limit = false, retry = false, guard = {},
       user_agent = "x" }, function() return { status = 400, body = '{"code":700004,"msg":"no"}', headers = "" } end)

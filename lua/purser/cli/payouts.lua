@@ -161,6 +161,11 @@ local function screen_of(plan, options)
   return payments_plan.show(plan, options.queue or "default", commands(options))
 end
 
+-- Returns all that a person is shown of a plan.
+local function shown_of(plan, options)
+  return screen_of(plan, options) .. table.concat(payments_plan.notes(plan), "\n")
+end
+
 local function show_plan(plan, options)
   local text = screen_of(plan, options)
   if options.format == "table" then report.write(text) else terminal.prompt(text) end
@@ -310,9 +315,9 @@ end
 local function run(at, plan, options, payments)
   if not plan.send[1] then return got(at.queue:report()) end
   if at.begin() then
-    local shown = screen_of(plan, options)
+    local shown = shown_of(plan, options)
     plan = planned(options, at, payments)
-    if screen_of(plan, options) ~= shown then return false end
+    if shown_of(plan, options) ~= shown then return false end
   end
   terminal.settings.again = terminal.settings.line
   terminal.settings.stopped = function()

@@ -196,7 +196,8 @@ function M.believe_prepared(client, row, intent, value, err)
   value, err, unread = believe(client, row, sent, NEVER, value, err)
   if unread then return value, err end
   intents.doubt_rejection(row, sent, err)
-  local is_known = known or journal:begin(sent, row, nil, intents.own_key(row, sent.params)) or journal:begin(sent, row)
+  local is_known = known or journal:begin(sent, row, false, intents.own_key(row, sent.params))
+    or journal:begin(sent, row, false)
   if is_known and journal:finish(sent, value, err) == false then
     return nil, contested(client, row, sent, intents.id_of(value), NEVER)
   end

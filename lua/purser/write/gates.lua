@@ -19,7 +19,7 @@ local M = {}
 
 local format = string.format
 
-M.LOCK = 7078806 -- a join waits for the calls that begin, and they wait for the join
+M.LOCK = 7078806 -- a join and a new limit wait for the calls that begin, and they wait for those
 
 --- The need of an account that was joined with another: no client brings that gate.
 M.JOINED = "joined"
@@ -74,7 +74,10 @@ function M.identify(self, account, identity, limits)
     if owner.account ~= account then
       tx:reject(intents.other_account(owner.account, account, identity, "nothing was sent: this API key is that"))
     end
-    if limits then spending.keep(tx, account, limits) end
+    if limits and next(limits) then
+      tx:lock(M.LOCK) -- a call that begins read no limit, and no sum has it yet
+      spending.keep(tx, account, limits)
+    end
     return true
   end)
   if ok then self.identified[identity] = account end

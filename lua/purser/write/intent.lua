@@ -150,6 +150,17 @@ function M.own_key(row, params)
   return id and { name = id, content = M.content(row, params) } or nil
 end
 
+--- Returns the one of calls of equal content and time that an intent written by hand means: no other id than its own
+--- identifies it.
+---@param calls purser.Call[]
+---@return purser.Call|nil
+function M.meant(row, intent, calls)
+  local key = M.own_key(row, intent.params)
+  for _, call in ipairs(calls) do
+    if not key or call.key == key.name or call.params[row.reconcile.client_id] == key.name then return call end
+  end
+end
+
 --- The states of calls that certainly made no record, and may be sent again.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 

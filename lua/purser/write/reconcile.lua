@@ -310,7 +310,10 @@ local function identified(service, row, intent, is_payment)
   end
   if not known then
     intent.id, intent.recv_window = intent.id or intents.new_id(), intent.recv_window or service.recv_window
-    local _, _, holder = service.journal:begin(intent, row, nil, intents.own_key(row, intent.params))
+    local ok, problem, holder = service.journal:begin(intent, row, false, intents.own_key(row, intent.params))
+    if not ok and not holder and not errors.is(problem) then
+      return nil, intents.journal_error("unknown", tostring(problem)) -- its key would be free
+    end
     known = holder
   end
   if not known then return intent end

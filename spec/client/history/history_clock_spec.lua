@@ -57,6 +57,10 @@ describe("one walk delivers what came last, and ends at the service's time", fun
       service.ahead = -2 * HOUR
       service.deposit "tx1"
       assert.are.same({ "tx1" }, walked(params, service))
+      service = set_clock(NOW) -- client:each walked to the wrong time
+      service.ahead = -2 * HOUR
+      service.deposit "tx1"
+      assert.are.equal(1, #assert(service.client:each("wallet.deposit_history", params):collect()))
     end
   end)
 

@@ -81,6 +81,27 @@ end)
 describe("The outbox of a database", function()
   after_each(files.remove_kept)
 
+  -- A deposit credited by such a clock came to its receiver a year later.
+  it("hands over what a clock that was far ahead made, or put off", function()
+    local world, now, is_up, taken = books_world.new(), nil, false, 0
+    local books = books_world.open(world, { receivers = { log = { deliver = function()
+      taken = taken + (is_up and 1 or 0)
+      return is_up
+    end } } })
+    move(world, 1)
+    assert(books:sync())
+    local box = books.store.outbox
+    local function deliver(at)
+      now = at
+      return box:deliver(books.store, books.senders, function() return now end, {})
+    end
+    local at = world.sim:now()
+    assert.equal(0, deliver(at + 400 * DAY))
+    is_up = true
+    assert.is_true(deliver(at) > 0)
+    assert.equal("0", books:events()[1].waiting)
+  end)
+
   it("brings every change to a command that fails half the time, in order of each record", function()
     local world, log, coin = books_world.new(), files.new_path "", files.new_path "0"
     -- fails every second time, after it took the event

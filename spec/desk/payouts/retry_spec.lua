@@ -128,7 +128,7 @@ describe("a payment that was left undecided", function()
     assert.is_true(payouts:retry("a", { force = true }))
     at.sim:advance(5 * 3600000)
     at.sim:fault { kind = "reset", when = "before", operation = TRANSFER }
-    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 20 }
+    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 20 } -- of either look
     assert.equal(1, assert(payouts:run()).undecided)
     at.sim:disarm()
     local _, err = payouts:retry "a"
@@ -283,6 +283,22 @@ describe("a person's word", function()
     assert.matches("is that of another call", err.message)
     assert.equal("undecided", assert(payouts:find "a").state)
     assert.same({}, assert(at.journal.db:rows "SELECT id FROM purser_words"))
+  end)
+
+  -- A look that failed was taken for one that shows nothing.
+  it("is not paid again where a person was wrong, though the look before the sending fails at first", function()
+    leave_undecided(true)
+    at.sim:advance(60000)
+    assert.is_true(payouts:retry("a", { force = true, by = "alice" }))
+    local failures, inner = 0, at.client.reconcile
+    at.client.reconcile = function(_, intent, options, window)
+      local is_look = not window.is_planned and not window.payment and failures < 3
+      failures = failures + (is_look and 1 or 0)
+      if not is_look then return inner(at.client, intent, options, window) end
+      return nil, { kind = "transport", outcome = "not_sent", message = "no connection" }
+    end
+    assert.equal(1, assert(payouts:run()).done)
+    assert.same({ 3, 1 }, { failures, counted "applied" })
   end)
 
   it("ends the call that was undecided, and changes no other", function()

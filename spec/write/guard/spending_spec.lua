@@ -302,7 +302,7 @@ describe("the spending limit of an account", function()
     rejected(spend(client_with("10", DAY), "11"))
     local client = bare()
     assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "XRP", amount = "9" })
-    for _, asset in ipairs { "USDT ", "US\204\168DT" } do
+    for _, asset in ipairs { "USDT ", "US\204\168DT", "usdt-TRX" } do
       rejected(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = asset,
         amount = "1" })
     end
@@ -429,6 +429,44 @@ describe("the spending limit of an account", function()
     assert(spend(bare(), "9"))
     rejected(spend(client_with("11", DAY), "1"))
     rejected(spend(bare(), "1"))
+  end)
+
+  -- The call was not recorded where it was more than the limit, so its key was free, and it was paid again.
+  it("counts a call that another program sent, however much that is, and the call's key is used", function()
+    local client = client_with("10", DAY)
+    local intent = { operation = "sub_account.transfer", sent_at = now, params = { toAccount = "d", asset = "USDT",
+      fromAccountType = "SPOT", toAccountType = "SPOT", amount = "11", clientTranId = ("k"):rep(32) } }
+    answer = { status = 200, body = '{"data":[]}', headers = "" }
+    client:reconcile(intent, { wait = false })
+    assert.equal(intent.params.clientTranId, assert(journal:entries())[1].key)
+    assert.matches("of which 11 are spent", rejected(spend(client, "1")).message)
+    local begin = journal.begin
+    function journal.begin() return nil, "the disk is full" end
+    intent.params.clientTranId, intent.sent_at = ("l"):rep(32), now + 1
+    local answered, err = client:reconcile(intent, { wait = false })
+    journal.begin = begin
+    assert.same({ nil, "unknown", "journal" }, { answered, err.outcome, err.phase })
+  end)
+
+  -- On PostgreSQL a call that had read no limit was in no sum, though it was recorded after the first sum.
+  it("waits for the calls that begin on other hosts, which then read it or are counted", function()
+    local gates, db, held = require "purser.write.gates", journal.db, {}
+    local transaction, rows = db.transaction, db.rows
+    function db:transaction(fn, reads)
+      held = {}
+      return transaction(self, function(tx)
+        function tx.lock(_, number, is_shared) held[number] = is_shared and "shared" or "alone" end
+        return fn(tx)
+      end, reads)
+    end
+    local seen = {}
+    function db:rows(sql, ...)
+      if sql:find "INTO purser_limits" then seen.limit = held[gates.LOCK] end
+      if sql:find "INTO purser_calls" then seen.call = held[gates.LOCK] end
+      return rows(self, sql, ...)
+    end
+    assert(spend(client_with("10", DAY), "1"))
+    assert.same({ limit = "alone", call = "shared" }, seen)
   end)
 
   it("counts a content that a person disowned, and the one that took its place", function()

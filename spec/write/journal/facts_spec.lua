@@ -131,10 +131,13 @@ describe("the journal", function()
       if kind == "in a database" then finally(own.finish) end
       local ids = {}
       for i, name in ipairs { "sub_account.transfer", "broker.transfer", "broker.transfer", "sub_account.transfer" } do
-        local intent = { operation = name, params = copy_of(MOVE, { clientTranId = id_of(i) }), sent_at = NOW,
-          recv_window = 5000, account = "treasury", id = i <= 2 and name or nil }
+        local intent = { operation = name, params = copy_of(MOVE, { clientTranId = id_of(math.min(i, 5 - i)) }),
+          sent_at = NOW, recv_window = 5000, account = "treasury", id = i <= 2 and name or nil }
         if i <= 2 then assert(journal:begin(intent, operations.by_name[name])) end
         ids[i] = assert(journal:call_of(intent)).id -- the last two are written by hand
+        local other = copy_of(intent, { params = copy_of(intent.params, { clientTranId = id_of(3) }) })
+        other.id = nil
+        assert.is_nil(journal:call_of(other)) -- an equal payment under another key was taken for it
       end
       assert.same({ "sub_account.transfer", "broker.transfer", "broker.transfer", "sub_account.transfer" }, ids)
     end)

@@ -246,7 +246,7 @@ function M.walk(client, row, params, opts)
     wrong, self.filtered = self.filtered, nil
     self.problem = errors.parameter(row, wrong, self.source.keep, hint)
   elseif row.paging.time_member then
-    self.clock = (private.state_of(client) or {})._clock
+    self.clock = (private.state_of(client) or client)._clock -- client:each gives the state itself
     if self.clock then self.corrections, self.began = self.clock.corrections, self.clock:count() end
     self.span = function(elapsed)
       return walk_params.span(row, own, self.source.now() - (elapsed or 0), self.filtered)

@@ -80,7 +80,9 @@ function M.read(self)
   return plan
 end
 
-local function creates(plan)
+-- Returns whether the steps wait until lists show whatever existed when the plan was read.
+local function waits(plan)
+  if plan.orphans[1] then return true end
   for _, step in ipairs(plan.steps) do
     if step.what:find "^create_" then return true end
   end
@@ -99,12 +101,12 @@ local function split(steps, others, since, why)
   return common
 end
 
---- Reads again before anything is created, or where a person saw the plan. Returns the steps to do, and texts of those
---- that differ from what was shown: a rotation leaves them out, a declaration has an error then.
+--- Reads again before anything is created, before a key goes whose secret another process may be storing, or where a
+--- person saw the plan. Returns the steps to do, and texts of those that differ from what was shown: a rotation leaves
+--- them out, a declaration has an error then.
 function M.steps_now(self, plan, is_shown)
-  local delay = creates(plan) and self.client:settings().visibility_delay_ms
+  local delay = waits(plan) and self.client:settings().visibility_delay_ms
   if not delay and not is_shown then return plan.steps, {} end
-  -- lists show by then whatever existed when the plan was read
   if delay then self.client:sleep(math.max(0, math.min(plan.read_at + delay - self.client:now(), delay))) end
   local now, err = self:plan(plan.task, plan.given)
   if not now then return nil, err end

@@ -26,7 +26,7 @@ local function check_asset(self, row, params, asset)
   for _, rule in ipairs { "max_amount", "spending_limit" } do
     local limits = self[rule]
     local message, hint
-    if limits then message, hint = spending.unreadable(row, params, asset, limits[asset] ~= nil) end
+    if limits then message, hint = spending.unreadable(row, params, asset, limits) end
     if limits and not message and not limits[asset] and not self.allow_unlisted_assets then
       message, hint = asset .. " has no limit, so none of it may move", "give it one, or set allow_unlisted_assets"
     end

@@ -13,7 +13,8 @@ local intents = require "purser.write.intent"
 
 local M = {}
 
-local find, floor, format, gmatch, upper = string.find, math.floor, string.format, string.gmatch, string.upper
+local find, floor, format, gmatch, match = string.find, math.floor, string.format, string.gmatch, string.match
+local upper = string.upper
 
 local time_text = intents.time_text
 local LOCK = 7078802
@@ -44,13 +45,15 @@ function M.assets_of(row, params)
   return list
 end
 
---- Returns why no limit of an asset can be obeyed; nil where it can. A service may read "USDT " as USDT.
+--- Returns why no limit of an asset can be obeyed; nil where it can. A service may read "USDT " as USDT, and shows
+--- USDT-TRX for USDT.
+---@param limited table<string, any>  by asset
 ---@return string|nil message, string|nil hint
-function M.unreadable(row, params, asset, is_limited)
-  if find(asset, "[^\33-\43\45-\126]") then
-    return "the asset has a blank, a comma or a letter beyond ASCII", "write it as the service does"
+function M.unreadable(row, params, asset, limited)
+  if find(asset, "[^\33-\43\45-\126]") or not limited[asset] and limited[match(asset, "^(.*)%-")] then
+    return "the asset has a blank, a comma, a network or a letter beyond ASCII", "write it as the service does"
   end
-  if is_limited and not (row.moves.amount and params[row.moves.amount]) then
+  if limited[asset] and not (row.moves.amount and params[row.moves.amount]) then
     return "the operation does not say how much " .. asset .. " it moves"
   end
 end
@@ -100,7 +103,6 @@ end
 ---@param brought table<string, purser.StandingLimit>
 ---@param is_all boolean|nil  also those
 function M.keep(tx, account, brought, is_all)
-  if not next(brought) then return end
   M.lock(tx)
   local limits, newest, known = M.limits(tx, account)
   for key, limit in pairs(brought) do
@@ -198,20 +200,20 @@ function M.admit(tx, intent, row, call, brought)
   for _, limit in pairs(brought) do M.restrict(limits, limit) end
   if not next(limits) then return end
   M.lock(tx)
+  local limited = {}
+  for _, limit in pairs(limits) do limited[limit.asset] = true end
   for _, asset in ipairs(M.assets_of(row, intent.params)) do
-    local is_limited = false
     for key, limit in pairs(limits) do
       if limit.asset == asset then
         local sum = amount and spent(tx, account, asset, limit.period_ms, intent.sent_at, call)
         if sum and sum:add(amount):compare(limit.amount) > 0 then
           tx:reject(exceeded(row, intent, limit, brought[key], amount, sum))
         end
-        is_limited = true
       end
     end
-    local message, hint = M.unreadable(row, intent.params, asset, is_limited)
+    local message, hint = M.unreadable(row, intent.params, asset, limited)
     if message then tx:reject(M.reject(row, "spending_limit", message, hint)) end
-    if is_limited then charge(tx, call, account, asset, amount, intent.sent_at) end
+    if limited[asset] then charge(tx, call, account, asset, amount, intent.sent_at) end
   end
 end
 

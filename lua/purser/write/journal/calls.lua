@@ -171,12 +171,20 @@ local function take(tx, intent, row, key, known, columns)
   tx:reject "the call has the id of another one"
 end
 
+-- Counts a call that another program sent.
+local function count_sent(tx, intent)
+  local row = M.locked(tx, intent.id)
+  gates.count(tx, setmetatable({ state = "planned" }, { __index = row }), 1) -- new to its gates
+  spending.charge_found(tx, row, intent.params, intent.sent_at)
+end
+
 --- Records a call before its sending, in a row of its own or of its key or payment. Returns true; or nil and an error
 --- or a message; or nil, nil and the call with the same key, which was executed or may have been.
 ---@param intent purser.Intent  gets the id of the row that it is sent in, and its attempt
 ---@param key { name: string, content: string, unnamed: string }|nil  what the caller's key is, and what it stands for;
 --- and the account of a client with this API key and no name
 ---@param payment table|nil  one that a worker has taken, as a queue reads it; it is told of its attempt
+---@param guard purser.Guard|false|nil  false: another program sent the call, so nobody is asked, and all count the call
 ---@return boolean|nil ok, any problem, purser.Call|nil known
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
@@ -191,8 +199,8 @@ function M.begin(self, intent, row, guard, key, payment)
       if intents.counts(earlier) then gates.count(tx, earlier, -1) end
       spending.release(tx, earlier)
     end
-    local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",
-      key = payment and payment.key or key and key.name or "",
+    local columns = guard == false and {} or gates.admit(tx, guard and guard.gates or {}, intent, row, {
+      queue = payment and payment.queue or "", key = payment and payment.key or key and key.name or "",
       call = payment and payment.id or known and known.id or "" })
     local charged = payment or known or { id = intent.id, content = key and key.content or "" }
     if guard then
@@ -200,8 +208,9 @@ function M.begin(self, intent, row, guard, key, payment)
         return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), charged.id)[1]
       end)
     end
-    spending.admit(tx, intent, row, charged, guard and guard.limits or {})
+    if guard ~= false then spending.admit(tx, intent, row, charged, guard and guard.limits or {}) end
     if payment then begin_payment(tx, intent, payment, columns) else take(tx, intent, row, key, known, columns) end
+    if guard == false then count_sent(tx, intent) end
     return {}
   end)
   if result and not result.known then

@@ -85,18 +85,18 @@ function M.has_record(call, account, id)
   return call.record_id == id and (call.intent.account or "") == (account or "")
 end
 
---- Returns the call of an intent; nil for none; or nil and a message. An intent written by hand has no id: its content
---- and time identify the call.
+--- Returns the call of an intent; nil for none; or nil and a message. An intent written by hand has no id: its content,
+--- time and key identify the call.
 function M.call_of_intent(self, intent)
-  local found, message
   if intent.id then
-    found, message = read(self.db, "SELECT * FROM purser_calls WHERE id = $1", intent.id)
-  else
-    found, message = read(self.db, "SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3 "
-      .. "AND operation = $4", intents.digest(operations.by_name[intent.operation], intent.params),
-      time_text(intent.sent_at), intent.account or "", intent.operation)
+    local found, message = read(self.db, "SELECT * FROM purser_calls WHERE id = $1", intent.id)
+    return found and found[1], message
   end
-  return found and found[1], message
+  local row = operations.by_name[intent.operation]
+  local found, message = read(self.db, "SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3 "
+    .. "AND operation = $4", intents.digest(row, intent.params), time_text(intent.sent_at), intent.account or "",
+    intent.operation)
+  return found and intents.meant(row, intent, found), message
 end
 
 local IDS = 50 -- at once: one statement serves for all

@@ -165,11 +165,12 @@ Memory.finish, Memory.reconciled = intents.finish, intents.reconciled
 --- Returns the call of an intent; nil for an unknown one. See calls.lua.
 function Memory:call_of(intent)
   if intent.id then return self.by_id[intent.id] end
-  local digest = intents.digest(operations.by_name[intent.operation], intent.params)
-  return those(self, function(call)
+  local row = operations.by_name[intent.operation]
+  local digest = intents.digest(row, intent.params)
+  return intents.meant(row, intent, those(self, function(call)
     return call.sent_at == intent.sent_at and call.digest == digest and call.operation == intent.operation
       and call.account == (intent.account or "")
-  end)[1]
+  end))
 end
 
 function Memory:owners(column, account, ids, names)
