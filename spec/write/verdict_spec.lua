@@ -27,6 +27,7 @@ local FEES = { USDT = 1, MATIC = 3, TON = 0 }
 local function as_sent(value) return value end
 local function hidden() return nil end
 local function is_odd(text) return #text % 2 == 1 end
+local NAMES = { "id", "address", "amount", "coin", "time" } -- in this order: each draw changes the next
 local ways = {
   id = { as_sent, hidden, string.upper, function(id) return id:sub(1, 16) end,
     function(id) return is_odd(id:match "^%d+") and id or nil end },
@@ -44,8 +45,9 @@ local ways = {
 
 -- Returns how a service of this kind shows records.
 local function service_of(kind, below, pick)
-  local shows, odd = {}, pick { "id", "address", "amount", "coin", "time" }
-  for name, list in pairs(ways) do
+  local shows, odd = {}, pick(NAMES)
+  for _, name in ipairs(NAMES) do
+    local list = ways[name]
     local is_odd_here = kind == "hard" and below(2) == 1 or kind == "one odd" and name == odd
     shows[name] = is_odd_here and pick(list) or list[1]
   end
@@ -118,7 +120,8 @@ local function run(seed, kind)
 end
 
 describe("the verdicts of " .. WORLDS .. " worlds", function()
-  for kind, first in pairs { plain = 1000001, ["one odd"] = 2000001, hard = 1 } do
+  for _, drawn in ipairs { { "plain", 1000001 }, { "one odd", 2000001 }, { "hard", 1 } } do
+    local kind, first = drawn[1], drawn[2]
     it("are never false: " .. kind, function()
       local lost, undecided = 0, 0
       for seed = first, first + math.floor(WORLDS * (kind == "hard" and 0.5 or 0.25)) - 1 do

@@ -15,6 +15,7 @@ local memory = require "purser.write.journal.memory"
 local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
 local pipeline = require "purser.client.call.pipeline"
+local reading = require "purser.write.reading"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.client.call.setbacks"
@@ -364,6 +365,8 @@ end
 ---@field host string                    no other shows anything of what was sent to it
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field signer string                  a digest of the API key by which the histories are read
+---@field readings purser.evidence.Readings|nil  that were given
+---@field recent purser.evidence.Readings|nil    of the client's questions before
 local Service = {}
 Service.__index = Service
 
@@ -381,7 +384,9 @@ end
 ---@param window purser.reconcile.Window|nil
 ---@return purser.Reconciliation|nil answer, purser.Error|nil err
 function M.reconcile(client, unreconciled, options, window)
-  return reconcile_calls.reconcile(M.service_of(client, window and window.readings), unreconciled, options, window)
+  local service = M.service_of(client, window and window.readings)
+  service.recent = reading.recent(client, service.signer)
+  return reconcile_calls.reconcile(service, unreconciled, options, window)
 end
 
 --- Runs an operation as the client does.

@@ -312,9 +312,6 @@ function M.reconciled(journal, intent, answer, change)
   return verdict
 end
 
---- No record is dated later than this after its call's window.
-M.LATEST_MS = 86400000
-
 -------------------------------------------------------------------------------- from a file, another process or by hand
 
 --- Returns the row of a caller's intent, and a copy of the intent as it was sent; or nil, a message and what to do.

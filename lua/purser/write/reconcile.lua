@@ -80,7 +80,7 @@ function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
   local question = setmetatable({
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
-    window = window or {}, whole = 0, newer_than = 0,
+    window = window or {}, whole = 0, newer_than = 0, turn = reading.turn(),
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = match.claims(service, row, intent),
   }, Question)

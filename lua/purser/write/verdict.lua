@@ -292,7 +292,7 @@ function M.agrees(subject, record, is_lax)
   return true
 end
 
-local MINUTE_MS = 60000 -- next to a window, for times that are cut to whole minutes
+M.MINUTE_MS = 60000 -- next to a window, for times that are cut to whole minutes
 
 --- Returns whether another open call may have made a record: all but the amount agrees, and that may be less a fee.
 function M.is_rival(subject, record)
@@ -306,7 +306,7 @@ function M.is_rival(subject, record)
   end
   local at = subject.time and record[subject.time]
   return type(at) ~= "number" or not subject.first
-    or at >= subject.first - MINUTE_MS and at <= subject.last + MINUTE_MS
+    or at >= subject.first - M.MINUTE_MS and at <= subject.last + M.MINUTE_MS
 end
 
 return M

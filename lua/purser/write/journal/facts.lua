@@ -147,7 +147,7 @@ end
 function M.open_calls(self, account, names, first, last)
   local calls, message = read(self.db, "SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
     .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
-    time_text(first - intents.LATEST_MS), time_text(last))
+    time_text(first - intents.MAX_WINDOW_MS), time_text(last))
   if not calls then return nil, message end
   local found = {}
   for _, call in ipairs(calls) do
