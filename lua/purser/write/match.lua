@@ -25,7 +25,12 @@ function M.claims(service, row, intent)
     account = intent.account, operations = intents.shown_in(intents.history_of(row)) }, Claims)
 end
 
-local function unread(message) return nil, intents.journal_error("unknown", message) end
+-- Asks the journal. Returns what it says; or nil and an error.
+local function ask(self, method, ...)
+  local value, message = self.journal[method](self.journal, ...)
+  if value == nil then return nil, intents.journal_error("unknown", message) end
+  return value
+end
 
 --- Returns whether a call is the question's.
 function Claims:is_own(call)
@@ -43,9 +48,7 @@ local function owners_of(self, column, records, id_of)
     if id and not seen[id] then seen[id], asked[#asked + 1] = true, id end
   end
   if not asked[1] then return {} end
-  local owners, message = self.journal:owners(column, self.account, asked, self.operations)
-  if not owners then return unread(message) end
-  return owners
+  return ask(self, "owners", column, self.account, asked, self.operations)
 end
 
 local function record_id(record)
@@ -80,8 +83,8 @@ end
 --- Returns other open calls that can have made a record between two times; or nil and an error.
 ---@param later integer  by how much a record's time may lie after the time until which its call was accepted
 function Claims:open_calls(first, last, later)
-  local calls, message = self.journal:open_calls(self.account, self.operations, first - later, last)
-  if not calls then return unread(message) end
+  local calls, err = ask(self, "open_calls", self.account, self.operations, first - later, last)
+  if not calls then return nil, err end
   local others = {}
   for _, call in ipairs(calls) do
     local made_until = call.sent_at + (call.recv_window or 0) + later
@@ -92,8 +95,8 @@ end
 
 --- Returns the calls of this operation that were made, and whose records the question shows; or nil and an error.
 function Claims:made_calls(first, last)
-  local calls, message = self.journal:made_calls(self.account, { [self.row.full_name] = true }, first, last)
-  if not calls then return unread(message) end
+  local calls, err = ask(self, "made_calls", self.account, { [self.row.full_name] = true }, first, last)
+  if not calls then return nil, err end
   local found = {}
   for _, call in ipairs(calls) do
     local is_shown = call.sent_at >= first and not self:is_own(call)
@@ -106,11 +109,7 @@ function Claims:made_calls(first, last)
 end
 
 --- Returns whether a person joined an API key with the account; or nil and an error.
-function Claims:is_joined(signer)
-  local is_joined, message = self.journal:is_joined(signer, self.account)
-  if is_joined == nil then return unread(message) end
-  return is_joined
-end
+function Claims:is_joined(signer) return ask(self, "is_joined", signer, self.account) end
 
 --- Returns whether a forgotten call can have made a record since `first`.
 function Claims:has_forgotten(first, later)
@@ -294,16 +293,16 @@ end
 
 -- Returns the records of a list by time that lie between two times.
 local function between(list, time, first, last)
-  local low, high, found = 1, #list + 1, {}
+  local low, high, within = 1, #list + 1, {}
   while low < high do
     local middle = math.floor((low + high) / 2)
     if list[middle][time] < first then low = middle + 1 else high = middle end
   end
   for i = low, #list do
     if list[i][time] > last then break end
-    found[#found + 1] = list[i]
+    within[#within + 1] = list[i]
   end
-  return found
+  return within
 end
 
 -- Returns the unclaimed records that agree with the call, which are among those that may be its; or nil and an error.

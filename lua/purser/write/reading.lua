@@ -3,13 +3,7 @@
 --
 -- A conclusion needs a whole reading: each answer with status 200 and nothing next to its list that says otherwise,
 -- every page, every window. Absence needs two of them, since an answer may be another request's. A reading says the
--- same of every call in its window, so many calls that are looked for together share it:
---
---     local readings = reading.share(client:now())
---     readings:expect(intent.sent_at)                -- of every call that will be looked for by these
---     client:reconcile(intent, options, { readings = readings }) -- of each of them
---
--- A client's questions that follow one another share readings as well.
+-- same of every call in its window: calls that are looked for together, or by one client within a minute, share it.
 
 local core = require "purser.core"
 local cursors = require "purser.client.history.cursor"
@@ -162,10 +156,7 @@ end
 ------------------------------------------------------------------------------------------------------ shared readings
 
 ---@class purser.evidence.Reading
----@field records table[]|nil
----@field incomplete string|nil  why nothing shows that these are all
----@field first integer          what was asked for
----@field last integer
+---@field incomplete string|nil  why nothing shows that `records` are all between `first` and `last`
 ---@field began integer          the client's clock
 ---@field by_id table<string, table<string, table[]>>  records by what they show as an id: see M.with_id
 
@@ -177,15 +168,13 @@ Readings.__index = Readings
 local RECENT_MS = 60000
 
 --- Returns the readings that a client's next question may share: those of the last minute, made with this API key.
----@param client table
----@param signer string  a digest of the key
 ---@return purser.evidence.Readings
 function M.recent(client, signer)
-  local recent, at, now = client._recent_readings, core.monotonic_ms(), client._clock:read() or 0
+  local recent, at, now = client._recent, core.monotonic_ms(), client._clock:read() or 0
   if not recent or recent.signer ~= signer or at - recent.at > RECENT_MS or math.abs(now - recent.now) > RECENT_MS then
     recent = M.share()
     recent.signer, recent.at, recent.now = signer, at, now
-    client._recent_readings = recent
+    client._recent = recent
   end
   return recent
 end
@@ -264,19 +253,16 @@ end
 ---@param is_next boolean|nil  a question was asked before, of calls that were sent at other times: more will follow
 local function shared_window(self, question, first, last, how, is_next)
   if first == 0 then return first, last end
-  local now = question.service:now()
   local earliest = self.first and self.first - question.before - BEFORE_MS
     or first - (is_next and M.WIDE_MS or math.max(question.visible_ms, BEFORE_MS))
-  local latest = self.as_of or math.min(now, last + (is_next and M.WIDE_MS or AFTER_MS))
-  local more = how == "early" and 0 or M.WIDE_MS
-  earliest = math.max(earliest - more, question:earliest(), 1)
-  return math.min(first, earliest), math.max(last, latest + question.skew_ms + more)
+  local latest = self.as_of or math.min(question.service:now(), last + (is_next and M.WIDE_MS or AFTER_MS))
+  earliest = math.min(first, math.max(earliest, question:earliest()))
+  return widened(question, how, earliest, math.max(last, latest + question.skew_ms))
 end
 
 local function read(reading, question, row, asked, first, last, parts)
-  local service = question.service
+  local service, count, turn = question.service, 0, M.turn()
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
-  local count, turn = 0, M.turn()
   local function run(...)
     count = count + 1
     reading.is_over = count > MOST_REQUESTS and not parts -- what is kept is read once, however long
@@ -298,10 +284,9 @@ end
 local function read_more(self, reading, question, row, asked, first, last, how)
   local is_next = how ~= "early" and is_fresh(reading, question) and not is_heard(reading, question)
   local from, to = shared_window(self, question, first, last, how, is_next)
-  local needs_first, needs_last = widened(question, how, first, last)
   if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
-  read(reading, question, row, asked, math.min(from, needs_first), to, reading.parts)
-  if reading.is_over and is_next then read(reading, question, row, asked, needs_first, needs_last) end
+  read(reading, question, row, asked, from, to, reading.parts)
+  if reading.is_over and is_next then read(reading, question, row, asked, widened(question, how, first, last)) end
 end
 
 -- Returns the reading of a question: one task reads for all that wait. Of readings as of one time only one is made at

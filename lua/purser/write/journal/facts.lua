@@ -18,9 +18,7 @@ local M = {}
 ---@field content string        what that stands for
 ---@field operation string
 ---@field params table
----@field sent_at integer       of its latest attempt
----@field recv_window integer
----@field signer string|nil     a digest of the API key of its latest attempt
+---@field sent_at integer       of its latest attempt, like `recv_window` and `signer`
 ---@field state string
 ---@field record_id string|nil  of the record that it made
 ---@field record table|nil      what the service answered, or keeps
