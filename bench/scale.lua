@@ -234,7 +234,7 @@ end
 
 -- Asked about one after another, each within a reading of the one before.
 for apart, ms in pairs { ["20 hours"] = 20 * 3600000, ["an hour"] = 3600000, ["ten minutes"] = 600000 } do
-  work(("reconcile: lost transfers, %s apart"):format(apart), 50, function(n)
+  work(("reconcile: lost transfers, %s apart"):format(apart), 25, function(n)
     local one, lost = lost_transfers(n, ms)
     return function()
       for _, err in ipairs(lost) do assert(assert(one:reconcile(err)).outcome == "done") end

@@ -314,3 +314,34 @@ describe("the reasons of undecided answers", function()
     assert.is_nil(next(reasons))
   end)
 end)
+
+describe("a call that another API key signed", function()
+  -- Asks by the key "new" for a call that "old" signed; another call's record is shown, which this key signed.
+  local function asked(signer, earlier, is_joined)
+    local known = own_calls.with { is_joined = function() return is_joined or false end }
+    local other = { params = { coin = "USDT", netWork = "TRX", address = "Tother", amount = "7" },
+      sent_at = NOW - 60000, recv_window = 5000, id = "k", signer = signer, operation = ROW.full_name }
+    own_calls.note(known, ROW, other, "w2").earlier = earlier or {}
+    local service = listing_service(function()
+      return { record("w2", other.params, -59000), record("w1", PAY, 400) }
+    end, { journal = known, now = NOW + 100, signer = "new" })
+    local answer = assert(reconcile.reconcile(service, { operation = ROW.full_name, params = PAY, sent_at = NOW,
+      recv_window = 5000, id = "c", signer = "old" }))
+    return answer.outcome .. " " .. (answer.reason or ""):match "^%l*"
+  end
+
+  it("is found where the history shows what its own key signed, or a person joined the reading key", function()
+    assert.equal("done ", asked "old")
+    assert.equal("undecided stranger", asked "third")
+    assert.equal("done ", asked("third", nil, true))
+  end)
+
+  it("is not found by a record that may be of an attempt of another key", function()
+    local attempt = { sent_at = NOW - 62000, recv_window = 5000, signer = "third" }
+    assert.equal("undecided stranger", asked("old", { attempt }))
+    attempt.signer = "old"
+    assert.equal("done ", asked("old", { attempt }))
+    attempt.sent_at, attempt.signer = NOW - 3 * HOUR, "third"
+    assert.equal("done ", asked("old", { attempt }))
+  end)
+end)

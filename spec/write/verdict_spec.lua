@@ -6,6 +6,7 @@ local listing_service = require "listing_service"
 local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
+local verdict = require "purser.write.verdict"
 
 local WORLDS = tonumber(os.getenv "VERDICT_WORLDS") or 400
 local START = 1700000000000
@@ -133,4 +134,44 @@ describe("the verdicts of " .. WORLDS .. " worlds", function()
       if kind == "plain" then assert.is_true(undecided <= lost * 0.02, undecided .. " of " .. lost) end
     end)
   end
+end)
+
+describe("a record", function()
+  local HOUR = 3600000
+
+  -- Returns whether a record of a withdrawal may be this call's, and whether the record agrees.
+  local function judged(fields, seen, sent)
+    local params = { coin = "USDT", netWork = "TRX", address = "Tshop", amount = "20" }
+    for name, value in pairs(sent or {}) do params[name] = value or nil end
+    local subject = verdict.subject({ operation = ROW.full_name, params = params, id = "c" }, START, START + 60000)
+    local record = { id = "r", coin = "USDT", address = "Tshop", amount = "20", applyTime = START + 400 }
+    for name, value in pairs(fields) do record[name] = value or nil end
+    verdict.tell(subject, seen or {})
+    return verdict.may_be(subject, record), verdict.agrees(subject, record), verdict.is_rival(subject, record)
+  end
+
+  it("may be a call's up to 38 hours before and after, and agrees in the call's own time alone", function()
+    for at, expected in pairs { [400] = { true, true, true }, [38 * HOUR + 60000] = { true, false, false },
+      [38 * HOUR + 60001] = { false, false, false }, [-38 * HOUR] = { true, false, false },
+      [-38 * HOUR - 1] = { false, false, false }, [120000] = { true, false, true }, [-60000] = { true, false, true },
+      [120001] = { true, false, false }, [-60001] = { true, false, false } } do
+      assert.same(expected, { judged { applyTime = START + at } }, at)
+    end
+  end)
+
+  it("may be a call's where a fee or a cut explains the amount, which agrees as it was sent alone", function()
+    for amount, expected in pairs { ["20.00"] = { true, true, true }, ["19"] = { true, false, true },
+      ["10"] = { true, false, true }, ["40"] = { true, false, true }, ["9.99"] = { true, false, false },
+      ["40.01"] = { true, false, false } } do
+      assert.same(expected, { judged { amount = amount } }, amount)
+    end
+  end)
+
+  it("agrees where it shows payee, amount and time, and no memo that was not sent", function()
+    for name, expected in pairs { address = false, amount = false, applyTime = false, coin = true } do
+      assert.equal(expected, (select(2, judged { [name] = false })), name)
+    end
+    assert.same({ true, false, false }, { judged { memo = "7" } })
+    assert.same({ true, true, true }, { judged({ memo = "7" }, nil, { memo = "7" }) })
+  end)
 end)

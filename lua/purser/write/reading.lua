@@ -24,6 +24,9 @@ M.WIDE_MS = 14 * 3600000 + DAY_MS
 -- A reading that several calls share begins and ends so much farther.
 local BEFORE_MS, AFTER_MS = 60000, 600000
 
+-- Where questions follow one another, a reading begins or ends so much farther on the side to which they go.
+local FAR_MS, NEAR_MS = 3 * M.WIDE_MS, 9 * 3600000
+
 -- A reading takes no more requests: where a service keeps to no windows their parts have no end.
 local MOST_REQUESTS = 200
 
@@ -250,12 +253,16 @@ local function widened(question, how, first, last)
 end
 
 -- Returns a window that covers the expected calls, or those of a while before and since.
----@param is_next boolean|nil  a question was asked before, of calls that were sent at other times: more will follow
-local function shared_window(self, question, first, last, how, is_next)
+---@param since integer|nil  where the reading before this began: a question asks of another time, and more follow
+local function shared_window(self, question, first, last, how, since)
   if first == 0 then return first, last end
-  local earliest = self.first and self.first - question.before - BEFORE_MS
-    or first - (is_next and M.WIDE_MS or math.max(question.visible_ms, BEFORE_MS))
-  local latest = self.as_of or math.min(question.service:now(), last + (is_next and M.WIDE_MS or AFTER_MS))
+  local before, after = math.max(question.visible_ms, BEFORE_MS), AFTER_MS
+  if since then
+    before, after = NEAR_MS, FAR_MS
+    if first - M.WIDE_MS < since then before, after = FAR_MS, NEAR_MS end
+  end
+  local earliest = self.first and self.first - question.before - BEFORE_MS or first - before
+  local latest = self.as_of or math.min(question.service:now(), last + after)
   earliest = math.min(first, math.max(earliest, question:earliest()))
   return widened(question, how, earliest, math.max(last, latest + question.skew_ms))
 end
@@ -283,7 +290,7 @@ end
 -- Reads what serves a question and those that may follow.
 local function read_more(self, reading, question, row, asked, first, last, how)
   local is_next = how ~= "early" and is_fresh(reading, question) and not is_heard(reading, question)
-  local from, to = shared_window(self, question, first, last, how, is_next)
+  local from, to = shared_window(self, question, first, last, how, is_next and reading.first or nil)
   if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
   read(reading, question, row, asked, from, to, reading.parts)
   if reading.is_over and is_next then read(reading, question, row, asked, widened(question, how, first, last)) end

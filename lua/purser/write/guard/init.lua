@@ -22,6 +22,7 @@ local format, upper, reject = string.format, string.upper, spending.reject
 
 ------------------------------------------------------------------------------------------------------ amounts
 
+-- Returns the rejection of an asset that a call moves.
 local function check_asset(self, row, params, asset)
   for _, rule in ipairs { "max_amount", "spending_limit" } do
     local limits = self[rule]
@@ -35,14 +36,6 @@ local function check_asset(self, row, params, asset)
   local max, amount = self.max_amount and self.max_amount[asset], params[row.moves.amount]
   if max and decimal(amount):compare(max) > 0 then
     return reject(row, "max_amount", format("%s %s is more than %s in one call", amount, asset, tostring(max)))
-  end
-end
-
-local function check_amounts(self, row, params)
-  if not self.max_amount and not self.spending_limit then return nil end
-  for _, asset in ipairs(spending.assets_of(row, params)) do
-    local rejection = check_asset(self, row, params, asset)
-    if rejection then return rejection end
   end
 end
 
@@ -118,7 +111,10 @@ local function check_set(rules, row, params)
   if rules.read_only then
     return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
   end
-  local rejection = check_extra(rules, row, params) or check_amounts(rules, row, params)
+  local rejection = check_extra(rules, row, params)
+  for _, asset in ipairs((rules.max_amount or rules.spending_limit) and spending.assets_of(row, params) or {}) do
+    rejection = rejection or check_asset(rules, row, params, asset)
+  end
   if rejection then return rejection end
   local rule, message, hint = check_destination(rules, row, params)
   return rule and reject(row, rule, message, hint)

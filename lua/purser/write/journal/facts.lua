@@ -156,25 +156,19 @@ function M.open_calls(self, account, names, first, last)
   return found
 end
 
-local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between
+local NEWEST = 1000 -- calls of a window, of each operation
 
---- Returns calls that were made, and sent between two times, of very many those next to either end; or nil and a
---- message.
+--- Returns calls that were made, and sent between two times, of very many the newest; or nil and a message.
 ---@param names table<string, boolean>  of operations
 ---@return purser.Call[]|nil calls, string|nil message
 function M.made_calls(self, account, names, first, last)
-  local found, seen = {}, {}
+  local found = {}
   for name in pairs(names) do
-    for _, order in ipairs { "ASC", "DESC" } do
-      local calls, message = read(self.db, ("SELECT * FROM purser_calls WHERE account = $1 "
-        .. "AND operation = $2 AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at %s LIMIT %d")
-        :format(order, NEAREST), account or "", name, time_text(first), time_text(last))
-      if not calls then return nil, message end
-      for _, call in ipairs(calls) do
-        if not seen[call.id] then found[#found + 1], seen[call.id] = call, true end
-      end
-      if #calls < NEAREST then break end
-    end
+    local calls, message = read(self.db, [[SELECT * FROM purser_calls WHERE account = $1 AND operation = $2
+      AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at DESC LIMIT ]] .. NEWEST, account or "",
+      name, time_text(first), time_text(last))
+    if not calls then return nil, message end
+    for _, call in ipairs(calls) do found[#found + 1] = call end
   end
   return found
 end
