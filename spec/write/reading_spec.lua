@@ -167,6 +167,22 @@ describe("a reading", function()
     assert.equal(-6000, asked[1][1])
   end)
 
+  it("reaches no farther than its question where farther takes too many requests", function()
+    local number = 0
+    answer = function(params)
+      local list = {}
+      for i = 1, params.startTime < NOW - 90 * HOUR and 100 or 0 do
+        number = number + 1
+        list[i] = { tranId = "t" .. number, clientTranId = "c" .. number, timestamp = params.startTime + number % 1000 }
+      end
+      return list
+    end
+    assert.same({}, (all()))
+    local records, err, incomplete = all(nil, SENT - 40 * HOUR, SENT - 39 * HOUR)
+    assert.same({ {} }, { records, err, incomplete })
+    assert.is_true(number > 10000)
+  end)
+
   it("of a list without windows asks for none", function()
     local params = {}
     answer = function(given)
