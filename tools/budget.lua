@@ -8,7 +8,7 @@
 local budgets = {
   { "top", 1040, 7, 395 },
   { "client", 9900, 79, 400 },
-  { "write", 5385, 21, 486 },
+  { "write", 5370, 21, 480 },
   { "desk/agent", 477, 4, 315 },
   { "desk/approvals", 2630, 13, 335 },
   { "desk/books", 2575, 14, 324 },
