@@ -242,8 +242,8 @@ for apart, ms in pairs { ["20 hours"] = 20 * 3600000, ["an hour"] = 3600000, ["t
   end)
 end
 
--- A reading shows all n calls, and an equal call may own each record.
-work("reconcile: one of n equal transfers of an hour", 50, function(n)
+-- A reading shows all n calls, and an equal call may own each record: several lie in the window of each.
+work("reconcile: one of n equal transfers of an hour", 200, function(n)
   local one, lost = lost_transfers(n, math.floor(3600000 / n))
   return function() for i = 1, 10 do assert(one:reconcile(lost[i])) end end
 end)
