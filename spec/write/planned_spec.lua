@@ -84,4 +84,32 @@ describe("a planned call", function()
     end)
     assert.equal("undecided", equal().state)
   end)
+
+  it("has the columns of its operation, and times and an account as its client has them", function()
+    local columns = planned.columns("wallet.transfer", MOVE)
+    assert.same({ "wallet.transfer", "", "wallet.transfer_history" },
+      { columns.operation, columns.key, columns.history })
+    assert.equal(planned.content("wallet.transfer", MOVE), columns.content)
+    assert.equal("wallet.transfer", planned.operation "wallet.transfer".full_name)
+    assert.is_nil(planned.operation "wallet.gift")
+    assert.equal("1", planned.check("wallet.transfer", MOVE).amount)
+    assert.equal("amount", select(2, planned.check("wallet.transfer", { asset = "USDT", fromAccountType = "SPOT",
+      toAccountType = "FUTURES" })).parameter)
+    local sim, account = simulated.broker()
+    local client = simulated.client(sim, account, { recv_window = 7000, visibility_delay_ms = 2000 })
+    assert.same({ 7000, 10000 }, { planned.times(client) })
+    assert.same({ 5000, 8000 }, { planned.times(simulated.client(sim, account, { visibility_delay_ms = 2000 })) })
+    assert.equal(client:account(), planned.unnamed(client))
+    assert.same({ "7", "8" }, { planned.record_id { tranId = "7", id = "9" }, planned.record_id { id = "8" } })
+  end)
+
+  it("is told that other names were joined with its account, directly or by others", function()
+    own.within(function(tx)
+      for name, account in pairs { b = "a", c = "b", d = "x" } do
+        tx:rows("INSERT INTO purser_joins (name, account, person, at) VALUES ($1, $2, 'p', '')", name, account)
+      end
+      assert.same({ "b", "c" }, planned.joined_names(tx, "a"))
+      assert.same({}, planned.joined_names(tx, "c"))
+    end)
+  end)
 end)
