@@ -320,11 +320,11 @@ describe("a call that another API key signed", function()
   local function asked(signer, earlier, is_joined)
     local known = own_calls.with { is_joined = function() return is_joined or false end }
     local other = { params = { coin = "USDT", netWork = "TRX", address = "Tother", amount = "7" },
-      sent_at = NOW - 60000, recv_window = 5000, id = "k", signer = signer, operation = ROW.full_name }
+      sent_at = NOW - 60000, recv_window = 5000, id = "k", signer = signer, operation = ROW.full_name, account = "a" }
     own_calls.note(known, ROW, other, "w2").earlier = earlier or {}
     local service = listing_service(function()
       return { record("w2", other.params, -59000), record("w1", PAY, 400) }
-    end, { journal = known, now = NOW + 100, signer = "new" })
+    end, { journal = known, now = NOW + 100, signer = "new", account = "a" })
     local answer = assert(reconcile.reconcile(service, { operation = ROW.full_name, params = PAY, sent_at = NOW,
       recv_window = 5000, id = "c", signer = "old" }))
     return answer.outcome .. " " .. (answer.reason or ""):match "^%l*"
