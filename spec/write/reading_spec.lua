@@ -177,6 +177,7 @@ describe("a reading", function()
       end
       return list
     end
+    shared.signer = "of a client"
     assert.same({}, (all()))
     local records, err, incomplete = all(nil, SENT - 40 * HOUR, SENT - 39 * HOUR)
     assert.same({ {} }, { records, err, incomplete })

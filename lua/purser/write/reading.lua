@@ -238,7 +238,7 @@ local function serves(reading, question, first, last)
   local service = question.service
   if reading.is_kept then return true end
   local is_doubted = reading.incomplete and reading.incomplete_times < M.INCOMPLETE_READINGS
-  if not reading.records or is_doubted or is_heard(reading, question) then return false end
+  if not reading.records or is_doubted then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= service:correction() then return false end
   if not question.late then return passed < question.poll_ms end
@@ -289,7 +289,7 @@ end
 
 -- Reads what serves a question and those that may follow.
 local function read_more(self, reading, question, row, asked, first, last, how)
-  local is_next = how ~= "early" and is_fresh(reading, question) and not is_heard(reading, question)
+  local is_next = self.signer and is_fresh(reading, question) and not is_heard(reading, question)
   local from, to = shared_window(self, question, first, last, how, is_next and reading.first or nil)
   if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
   read(reading, question, row, asked, from, to, reading.parts)
@@ -308,7 +308,8 @@ local function read_shared(self, question, row, asked, first, last, how)
     table.insert(lock.waiters, task)
     schedule.suspend()
   end
-  if not serves(reading, question, needs_first, needs_last) then
+  local is_news = self.signer ~= nil and is_heard(reading, question)
+  if is_news or not serves(reading, question, needs_first, needs_last) then
     local waiters = task and {}
     lock.waiters = waiters or lock.waiters
     local ok, raised = schedule.protect(read_more, self, reading, question, row, asked, first, last, how)
