@@ -308,8 +308,7 @@ local function read_shared(self, question, row, asked, first, last, how)
     table.insert(lock.waiters, task)
     schedule.suspend()
   end
-  local is_news = self.signer ~= nil and is_heard(reading, question)
-  if is_news or not serves(reading, question, needs_first, needs_last) then
+  if self.signer and is_heard(reading, question) or not serves(reading, question, needs_first, needs_last) then
     local waiters = task and {}
     lock.waiters = waiters or lock.waiters
     local ok, raised = schedule.protect(read_more, self, reading, question, row, asked, first, last, how)
