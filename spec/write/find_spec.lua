@@ -25,14 +25,17 @@ describe("a call with an id", function()
   local function with(records, at, fields) return outcome("sub_account.transfer", transfer, records, at, fields) end
 
   it("is asked for by its id first, alone where it is early", function()
-    for at, expected in pairs { [EARLY] = { true }, [LATE] = { true, false, false } } do
+    local function asked_by_id(params, at)
       local by_id = {}
-      look_once("sub_account.transfer", transfer, function(of, asked)
+      look_once("sub_account.transfer", params, function(of, asked)
         if (asked.page or 1) == 1 then by_id[#by_id + 1] = asked.clientTranId == ID end
         return of.result.rows and { rows = {}, total = 0 } or {}
       end, at)
-      assert.same(expected, by_id)
+      return by_id
     end
+    assert.same({ true }, asked_by_id(transfer, EARLY))
+    assert.same({ true, false, false }, asked_by_id(transfer, LATE))
+    assert.same({ false, false }, asked_by_id(move, LATE)) -- it has none
   end)
 
   it("is done as soon as a record shows the id and did not fail", function()

@@ -167,6 +167,19 @@ describe("a record", function()
     end
   end)
 
+  it("of a move between own accounts may be a call's by a cut amount alone, as no fee is taken", function()
+    local row = operations.by_name["wallet.transfer"]
+    local sent = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "20.129" }
+    for amount, expected in pairs { ["20.129"] = true, ["20.12"] = true, ["20.13"] = true, ["20"] = true,
+      ["20.11"] = false, ["19.129"] = false, ["10"] = false } do
+      local subject = verdict.tell(verdict.subject({ operation = row.full_name, params = sent, id = "c" }, START,
+        START + 60000), {})
+      local record = { tranId = "r", timestamp = START + 400, amount = amount, fromAccountType = "SPOT",
+        toAccountType = "FUTURES", asset = "USDT" }
+      assert.equal(expected, verdict.is_rival(subject, record), amount)
+    end
+  end)
+
   it("agrees where it shows payee, amount and time, and no memo that was not sent", function()
     for name, expected in pairs { address = false, amount = false, applyTime = false, coin = true } do
       assert.equal(expected, (select(2, judged { [name] = false })), name)

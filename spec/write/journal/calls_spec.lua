@@ -173,4 +173,20 @@ describe("a call whose end could not be written", function()
     assert.same({ "one", "k", 1, "s1", "rejected" },
       { entry.intent.id, entry.key, #entry.earlier, entry.earlier[1].signer, entry.earlier[1].state })
   end)
+
+  it("is not begun by a key that another operation of the same list used, whatever it stands for", function()
+    local operations = require "purser.client.operations"
+    local function begin(id, operation)
+      local params = { coin = "USDT", address = "T", amount = "5", asset = "USDT", withdrawOrderId = "k" }
+      local intent = { id = id, account = "treasury", operation = operation, sent_at = sim:now(), recv_window = 5000,
+        params = params }
+      return journal:begin(intent, operations.by_name[operation], nil, { name = "k", content = "of" .. id,
+        unnamed = "u" })
+    end
+    assert.is_true(begin("one", "wallet.withdraw"))
+    local ok, problem = begin("two", "wallet.withdraw_legacy")
+    assert.same({ code = "journal.other_content" }, { ok, code = problem.code })
+    assert.is_true(begin("three", "wallet.transfer"))
+    assert.same({ "one", "three" }, { assert(journal:entries())[1].intent.id, assert(journal:entries())[2].intent.id })
+  end)
 end)
