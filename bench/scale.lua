@@ -237,15 +237,18 @@ local function lost_transfers(n, apart_ms)
   return one, lost
 end
 
-work("reconcile: lost transfers, 20 hours apart", 25, function(n)
-  local one, lost = lost_transfers(n, 20 * 3600000)
-  return function()
-    for _, err in ipairs(lost) do assert(assert(one:reconcile(err)).outcome == "done") end
-  end
-end)
+-- Asked about one after another, each within a reading of the one before.
+for apart, ms in pairs { ["20 hours"] = 20 * 3600000, ["an hour"] = 3600000, ["ten minutes"] = 600000 } do
+  work(("reconcile: lost transfers, %s apart"):format(apart), 25, function(n)
+    local one, lost = lost_transfers(n, ms)
+    return function()
+      for _, err in ipairs(lost) do assert(assert(one:reconcile(err)).outcome == "done") end
+    end
+  end)
+end
 
--- A reading shows all n calls, and an equal call may own each record.
-work("reconcile: one of n equal transfers of an hour", 50, function(n)
+-- A reading shows all n calls, and an equal call may own each record: several lie in the window of each.
+work("reconcile: one of n equal transfers of an hour", 200, function(n)
   local one, lost = lost_transfers(n, math.floor(3600000 / n))
   return function() for i = 1, 10 do assert(one:reconcile(lost[i])) end end
 end)

@@ -24,6 +24,20 @@ local transferred = { tranId = "t1", clientTranId = ID, asset = "USDT", amount =
 describe("a call with an id", function()
   local function with(records, at, fields) return outcome("sub_account.transfer", transfer, records, at, fields) end
 
+  it("is asked for by its id first, alone where it is early", function()
+    local function asked_by_id(params, at)
+      local by_id = {}
+      look_once("sub_account.transfer", params, function(of, asked)
+        if (asked.page or 1) == 1 then by_id[#by_id + 1] = asked.clientTranId == ID end
+        return of.result.rows and { rows = {}, total = 0 } or {}
+      end, at)
+      return by_id
+    end
+    assert.same({ true }, asked_by_id(transfer, EARLY))
+    assert.same({ true, false, false }, asked_by_id(transfer, LATE))
+    assert.same({ false, false }, asked_by_id(move, LATE)) -- it has none
+  end)
+
   it("is done as soon as a record shows the id and did not fail", function()
     assert.equal("done", with({ transferred }, EARLY))
     assert.equal("done", with({ copy_of(transferred, { status = "FAILED", tranId = "t0" }), transferred }, EARLY))
@@ -99,6 +113,21 @@ describe("a late look that shows nothing", function()
 
   it("says not_done where the sub-account is spelled as it was asked for", function()
     assert.equal("not_done", (missing { "Desk" }))
+  end)
+
+  it("asks for no spelling where the list shows a record", function()
+    local names = {}
+    local look = select(3, look_once("sub_account.transfer", params, function(of)
+      names[#names + 1] = of.name
+      return of.name == "list_sub_accounts" and {} or { copy_of(transferred, { clientTranId = "other", amount = "7" }) }
+    end))
+    find.missing(look)
+    for _, name in ipairs(names) do assert.not_equal("list_sub_accounts", name) end
+  end)
+
+  it("says which name is listed nowhere", function()
+    local _, look = missing {}
+    assert.matches("no sub%-account is listed as Desk,", find.missing(look).reason)
   end)
 
   it("is made once more where the service spells it in another way, or lists it nowhere", function()

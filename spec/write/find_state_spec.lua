@@ -165,7 +165,8 @@ describe("a call that may be repeated", function()
   end
 
   it("is done when it is done again, and not done when it is rejected", function()
-    assert.equal("done", with { subAccount = "Desk" })
+    local word, answer = with { subAccount = "Desk" }
+    assert.same({ "done", { subAccount = "Desk" } }, { word, answer.record })
     assert.equal("not_done", with(nil, errors.new { kind = "api", outcome = "rejected", message = "no" }))
   end)
 

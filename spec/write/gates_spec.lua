@@ -120,4 +120,16 @@ describe("a gate", function()
     assert(journal:end_call(intent, { state = "done", record = { tranId = "late" }, answered = "yes" }))
     assert.same({ "open -1", "rejected 1" }, counted) -- executed after all
   end)
+
+  it("says no of a name that was joined, and nothing where the journal cannot be read", function()
+    assert.is_true(journal:identify("b", "digest of b"))
+    assert.is_true(journal:join("b", "a", "alice"))
+    journal.identified = nil
+    local ok, err = journal:identify("b", "digest of b")
+    assert.is_nil(ok)
+    assert.matches('account "a"', err.message)
+    assert.same({ true, false }, { journal:is_joined("b", "a"), (journal:is_joined("a", "b")) })
+    local failing = { rows = function() return nil, "disk I/O error" end }
+    assert.same({ nil, "disk I/O error" }, { require("purser.write.gates").is_joined(failing, "b", "a") })
+  end)
 end)

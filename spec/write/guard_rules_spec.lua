@@ -213,7 +213,8 @@ describe("an asset", function()
       allow_unlisted_assets = true },
       { spending_limit = { USDT = "1" }, allow_unlisted_assets = true } } do
       local client, transport = client_with(guard)
-      for _, asset in ipairs { ",", " ", "USDT,", " USDT", "USDT ", "usdt", "U\226\128\139SDT", "\239\188\181SDT" } do
+      for _, asset in ipairs { ",", " ", "USDT,", " USDT", "USDT ", "usdt", "U%53DT", "USDT;",
+        "U\226\128\139SDT", "\239\188\181SDT" } do
         for name in pairs(moves) do
           local params = {}
           for word, value in pairs(calls[name]) do params[word] = value end

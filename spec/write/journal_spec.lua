@@ -456,4 +456,31 @@ describe("opening", function()
     assert.is_true(before >= 1)
     assert.is_true(open_files() <= before)
   end)
+
+  it("lists what a filter lets through, of each state and by each name; a payment's key is its queue's", function()
+    local own = require "own_journal"
+    own.journal = journal
+    local states = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }
+    own.within(function(tx)
+      for i, state in ipairs(states) do
+        own.write(tx, "id" .. i, 1700000000000 + i, { state = state, key = "k" .. i, account = i < 4 and "a" or "b",
+          queue = i == 3 and "june" or nil, payment = i == 3 and "p" or nil })
+      end
+    end)
+    local function listed(filter) return own.ids(assert(journal:entries(filter))) end
+    for i, state in ipairs(states) do assert.same({ "id" .. i }, listed { state = state }, state) end
+    assert.same({ "id1", "id2", "id3" }, listed { account = "a" })
+    assert.same({ "id2" }, listed { key = "k2" })
+    assert.same({}, listed { key = "" })
+    assert.same({ "id4" }, listed { id = "id4" })
+    assert.same({ "id4", "id5" }, listed { limit = 2, after = assert(journal:entries { id = "id3" })[1] })
+    local payment, single = assert(journal:entries { id = "id3" })[1], assert(journal:entries { id = "id4" })[1]
+    assert.same({ "june", "k4" }, { payment.queue, single.key })
+    assert.same({}, { payment.key, single.queue })
+    for wrong, option in pairs { [{ state = "gone" }] = "state", [{ limit = 0 }] = "limit", [{ after = {} }] = "after",
+      [{ account = 7 }] = "account", [{ colour = "red" }] = "colour" } do
+      local none, err = journal:entries(wrong)
+      assert.same({ option = option, kind = "argument" }, { none, option = err.option, kind = err.kind })
+    end
+  end)
 end)

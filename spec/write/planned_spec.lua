@@ -3,6 +3,7 @@
 
 local own = require "own_journal"
 local planned = require "purser.write.planned"
+local setbacks = require "purser.client.call.setbacks"
 local simulated = require "simulated"
 
 local MOVE = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
@@ -55,5 +56,60 @@ describe("a planned call", function()
     assert.is_true(planned.has_journal(simulated.client(sim, account, { journal = journal }), journal))
     assert.is_false(planned.has_journal(simulated.client(sim, account), journal))
     assert.is_false(planned.has_journal({}, journal))
+  end)
+
+  it("was sent too late where the service's code says so, and where it waits long, the wait has words", function()
+    assert.same({ true, false, false }, { planned.was_too_late { code = "700003" },
+      planned.was_too_late { code = "700004" }, planned.was_too_late(nil) })
+    local sim, account = simulated.broker()
+    local client, room_ms, left = simulated.client(sim, account), setbacks.room_ms, nil
+    finally(function() setbacks.room_ms = room_ms end)
+    setbacks.room_ms = function() return left end
+    assert.is_nil(planned.wait_text(client))
+    left = 999
+    assert.is_nil(planned.wait_text(client))
+    left = 1000
+    assert.matches("1", planned.wait_text(client))
+  end)
+
+  it("has an equal call in one without a known end, an undecided one before others", function()
+    local function equal() return planned.within(journal, function(tx)
+      return planned.equal_call(tx, "a", "wallet.transfer", MOVE) or false end) end
+    assert.is_false(equal())
+    local digest = planned.columns("wallet.transfer", MOVE).digest
+    own.within(function(tx)
+      for i, state in ipairs { "done", "open", "undecided", "unknown" } do
+        own.write(tx, "i" .. i, 1700000000000 + i, { state = state, digest = digest, account = "a" })
+      end
+    end)
+    assert.equal("undecided", equal().state)
+  end)
+
+  it("has the columns of its operation, and times and an account as its client has them", function()
+    local columns = planned.columns("wallet.transfer", MOVE)
+    assert.same({ "wallet.transfer", "", "wallet.transfer_history" },
+      { columns.operation, columns.key, columns.history })
+    assert.equal(planned.content("wallet.transfer", MOVE), columns.content)
+    assert.equal("wallet.transfer", planned.operation "wallet.transfer".full_name)
+    assert.is_nil(planned.operation "wallet.gift")
+    assert.equal("1", planned.check("wallet.transfer", MOVE).amount)
+    assert.equal("amount", select(2, planned.check("wallet.transfer", { asset = "USDT", fromAccountType = "SPOT",
+      toAccountType = "FUTURES" })).parameter)
+    local sim, account = simulated.broker()
+    local client = simulated.client(sim, account, { recv_window = 7000, visibility_delay_ms = 2000 })
+    assert.same({ 7000, 10000 }, { planned.times(client) })
+    assert.same({ 5000, 8000 }, { planned.times(simulated.client(sim, account, { visibility_delay_ms = 2000 })) })
+    assert.equal(client:account(), planned.unnamed(client))
+    assert.same({ "7", "8" }, { planned.record_id { tranId = "7", id = "9" }, planned.record_id { id = "8" } })
+  end)
+
+  it("is told that other names were joined with its account, directly or by others", function()
+    own.within(function(tx)
+      for name, account in pairs { b = "a", c = "b", d = "x" } do
+        tx:rows("INSERT INTO purser_joins (name, account, person, at) VALUES ($1, $2, 'p', '')", name, account)
+      end
+      assert.same({ "b", "c" }, planned.joined_names(tx, "a"))
+      assert.same({}, planned.joined_names(tx, "c"))
+    end)
   end)
 end)

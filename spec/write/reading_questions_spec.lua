@@ -77,6 +77,10 @@ describe("the spelling of a sub-account", function()
     assert.is_true(service.reads > 0)
   end)
 
+  it("may be refused to a key by two codes", function()
+    assert.same({ ["700007"] = true, ["730603"] = true }, reading.MAY_NOT_LIST)
+  end)
+
   it("is an error where the sub-accounts cannot be listed", function()
     local failure = errors.new { kind = "api", outcome = "rejected", code = "700007", message = "no permission" }
     local service = listing_service(function() return nil, failure end)

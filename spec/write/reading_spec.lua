@@ -6,6 +6,7 @@ local errors = require "purser.client.call.errors"
 local operations = require "purser.client.operations"
 local reading = require "purser.write.reading"
 local own_calls = require "own_calls"
+local purser = require "purser"
 local reconcile = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 
@@ -13,6 +14,7 @@ local NOW, HOUR, DAY = 1700000000000, 3600000, 86400000
 local ID = ("Ab3"):rep(10) .. "Zz"
 local TRANSFER = "sub_account.transfer"
 local HISTORY = operations.by_name["sub_account.transfer_history"]
+local HISTORY_OF_OWN = "wallet.transfer_history"
 local transfer = { clientTranId = ID, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
 
 describe("a reading", function()
@@ -165,6 +167,23 @@ describe("a reading", function()
     assert.equal(-6000, asked[1][1])
   end)
 
+  it("reaches no farther than its question where farther takes too many requests", function()
+    local number = 0
+    answer = function(params)
+      local list = {}
+      for i = 1, params.startTime < NOW - 90 * HOUR and 100 or 0 do
+        number = number + 1
+        list[i] = { tranId = "t" .. number, clientTranId = "c" .. number, timestamp = params.startTime + number % 1000 }
+      end
+      return list
+    end
+    shared.signer = "of a client"
+    assert.same({}, (all()))
+    local records, err, incomplete = all(nil, SENT - 40 * HOUR, SENT - 39 * HOUR)
+    assert.same({ {} }, { records, err, incomplete })
+    assert.is_true(number > 10000)
+  end)
+
   it("of a list without windows asks for none", function()
     local params = {}
     answer = function(given)
@@ -281,7 +300,7 @@ describe("readings that many calls share", function()
         local params = { clientTranId = ID:sub(1, -3) .. "y" .. number, fromAccountType = "SPOT",
           toAccountType = "SPOT", asset = "USDT", amount = "2" }
         outcomes[number] = assert(reconcile.reconcile(service, { operation = TRANSFER, params = params,
-          sent_at = sent_at, recv_window = 5000 })).outcome
+          sent_at = sent_at - number, recv_window = 5000 })).outcome
       end
     end
     schedule.run(look(1))
@@ -299,5 +318,59 @@ describe("readings that many calls share", function()
     local answer = reconciled(service)
     assert.equal("undecided", answer.outcome)
     assert.matches("turn its pages", answer.reason)
+  end)
+end)
+
+describe("a client's questions that follow one another", function()
+  local sim, client, lost, keys, reads
+
+  -- Loses the answer of a transfer, some time before the next.
+  local function lose(apart_ms)
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    lost[#lost + 1] = select(2, client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES",
+      asset = "USDT", amount = "1" })
+    sim:advance(apart_ms or 600000)
+  end
+
+  before_each(function()
+    sim, lost, reads = purser.sim.new { seed = 3, start_time = NOW }, {}, 0
+    local account = assert(sim:account { role = "main", balances = { USDT = "1000" } })
+    keys = { account.api_key, account.secret_key }
+    client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), account = "treasury",
+      clock = function() return sim:now() end, retry = false, rate_limit = false,
+      credentials = function() return keys[1], keys[2] end,
+      hooks = { before = function(event)
+        reads = reads + (event.operation == HISTORY_OF_OWN and 1 or 0)
+      end } })
+    for _ = 1, 4 do lose() end
+  end)
+
+  local function reads_for(number)
+    reads = 0
+    assert.equal("done", assert(client:reconcile(lost[number])).outcome)
+    return reads
+  end
+
+  it("are answered by the same two readings, which reach farther from the second question on", function()
+    assert.same({ 2, 2, 0, 0 }, { reads_for(3), reads_for(2), reads_for(1), reads_for(4) })
+  end)
+
+  it("are answered by new readings where one is about a call that was asked about before, or lost since", function()
+    assert.equal(2, reads_for(1))
+    assert.equal(2, reads_for(1))
+    lose(1)
+    assert.equal(2, reads_for(5)) -- when its record must be visible
+  end)
+
+  it("are answered by new readings a minute later, and by those of another API key", function()
+    assert.equal(2, reads_for(1))
+    sim:advance(60001)
+    assert.equal(2, reads_for(2))
+    local other = assert(sim:account { role = "main" })
+    keys = { other.api_key, other.secret_key }
+    client.wallet:transfer(lost[1].intent.params, { key = "takes the new key" })
+    reads = 0
+    assert.equal("undecided", assert(client:reconcile(lost[3])).outcome)
+    assert.equal(2, reads)
   end)
 end)

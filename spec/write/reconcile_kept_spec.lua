@@ -58,4 +58,19 @@ describe("What was found of a lost call", function()
     local reason = "it was found before that it was not executed, and an equal call was sent"
     assert.same({ "not_done", reason, 1, "not_done" }, { answer.outcome, answer.reason, tries, call.state })
   end)
+
+  it("by hand is kept as the call whose key the intent carries", function()
+    local row = operations.by_name["wallet.withdraw"]
+    local params = { coin = "USDT", netWork = "TRX", address = "T", amount = "2", withdrawOrderId = "invoice1" }
+    local service = listing_service(function()
+      return { { id = "w1", coin = "USDT", address = "T", amount = "2", withdrawOrderId = "invoice1", status = 7,
+        applyTime = NOW + 100 } }
+    end)
+    local call = { id = "one", operation = row.full_name, sent_at = NOW, recv_window = 5000, params = params }
+    assert(service.journal:begin(call, row, nil, require("purser.write.intent").own_key(row, params)))
+    local by_hand = { operation = row.full_name, sent_at = NOW + 5, params = params }
+    local answer = assert(reconcile.reconcile(service, by_hand))
+    assert.same({ "done", "done", "w1" }, { answer.outcome, service.journal:call_of(call).state,
+      service.journal:call_of(call).record_id })
+  end)
 end)

@@ -6,6 +6,7 @@ local listing_service = require "listing_service"
 local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
+local verdict = require "purser.write.verdict"
 
 local WORLDS = tonumber(os.getenv "VERDICT_WORLDS") or 400
 local START = 1700000000000
@@ -27,6 +28,7 @@ local FEES = { USDT = 1, MATIC = 3, TON = 0 }
 local function as_sent(value) return value end
 local function hidden() return nil end
 local function is_odd(text) return #text % 2 == 1 end
+local NAMES = { "id", "address", "amount", "coin", "time" } -- in this order: each draw changes the next
 local ways = {
   id = { as_sent, hidden, string.upper, function(id) return id:sub(1, 16) end,
     function(id) return is_odd(id:match "^%d+") and id or nil end },
@@ -44,8 +46,9 @@ local ways = {
 
 -- Returns how a service of this kind shows records.
 local function service_of(kind, below, pick)
-  local shows, odd = {}, pick { "id", "address", "amount", "coin", "time" }
-  for name, list in pairs(ways) do
+  local shows, odd = {}, pick(NAMES)
+  for _, name in ipairs(NAMES) do
+    local list = ways[name]
     local is_odd_here = kind == "hard" and below(2) == 1 or kind == "one odd" and name == odd
     shows[name] = is_odd_here and pick(list) or list[1]
   end
@@ -118,7 +121,8 @@ local function run(seed, kind)
 end
 
 describe("the verdicts of " .. WORLDS .. " worlds", function()
-  for kind, first in pairs { plain = 1000001, ["one odd"] = 2000001, hard = 1 } do
+  for _, drawn in ipairs { { "plain", 1000001 }, { "one odd", 2000001 }, { "hard", 1 } } do
+    local kind, first = drawn[1], drawn[2]
     it("are never false: " .. kind, function()
       local lost, undecided = 0, 0
       for seed = first, first + math.floor(WORLDS * (kind == "hard" and 0.5 or 0.25)) - 1 do
@@ -130,4 +134,57 @@ describe("the verdicts of " .. WORLDS .. " worlds", function()
       if kind == "plain" then assert.is_true(undecided <= lost * 0.02, undecided .. " of " .. lost) end
     end)
   end
+end)
+
+describe("a record", function()
+  local HOUR = 3600000
+
+  -- Returns whether a record of a withdrawal may be this call's, and whether the record agrees.
+  local function judged(fields, seen, sent)
+    local params = { coin = "USDT", netWork = "TRX", address = "Tshop", amount = "20" }
+    for name, value in pairs(sent or {}) do params[name] = value or nil end
+    local subject = verdict.subject({ operation = ROW.full_name, params = params, id = "c" }, START, START + 60000)
+    local record = { id = "r", coin = "USDT", address = "Tshop", amount = "20", applyTime = START + 400 }
+    for name, value in pairs(fields) do record[name] = value or nil end
+    verdict.tell(subject, seen or {})
+    return verdict.may_be(subject, record), verdict.agrees(subject, record), verdict.is_rival(subject, record)
+  end
+
+  it("may be a call's up to 38 hours before and after, and agrees in the call's own time alone", function()
+    for at, expected in pairs { [400] = { true, true, true }, [38 * HOUR + 60000] = { true, false, false },
+      [38 * HOUR + 60001] = { false, false, false }, [-38 * HOUR] = { true, false, false },
+      [-38 * HOUR - 1] = { false, false, false }, [120000] = { true, false, true }, [-60000] = { true, false, true },
+      [120001] = { true, false, false }, [-60001] = { true, false, false } } do
+      assert.same(expected, { judged { applyTime = START + at } }, at)
+    end
+  end)
+
+  it("may be a call's where a fee or a cut explains the amount, which agrees as it was sent alone", function()
+    for amount, expected in pairs { ["20.00"] = { true, true, true }, ["19"] = { true, false, true },
+      ["10"] = { true, false, true }, ["40"] = { true, false, true }, ["9.99"] = { true, false, false },
+      ["40.01"] = { true, false, false } } do
+      assert.same(expected, { judged { amount = amount } }, amount)
+    end
+  end)
+
+  it("of a move between own accounts may be a call's by a cut amount alone, as no fee is taken", function()
+    local row = operations.by_name["wallet.transfer"]
+    local sent = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "20.129" }
+    for amount, expected in pairs { ["20.129"] = true, ["20.12"] = true, ["20.13"] = true, ["20"] = true,
+      ["20.11"] = false, ["19.129"] = false, ["10"] = false } do
+      local subject = verdict.tell(verdict.subject({ operation = row.full_name, params = sent, id = "c" }, START,
+        START + 60000), {})
+      local record = { tranId = "r", timestamp = START + 400, amount = amount, fromAccountType = "SPOT",
+        toAccountType = "FUTURES", asset = "USDT" }
+      assert.equal(expected, verdict.is_rival(subject, record), amount)
+    end
+  end)
+
+  it("agrees where it shows payee, amount and time, and no memo that was not sent", function()
+    for name, expected in pairs { address = false, amount = false, applyTime = false, coin = true } do
+      assert.equal(expected, (select(2, judged { [name] = false })), name)
+    end
+    assert.same({ true, false, false }, { judged { memo = "7" } })
+    assert.same({ true, true, true }, { judged({ memo = "7" }, nil, { memo = "7" }) })
+  end)
 end)

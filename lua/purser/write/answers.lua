@@ -148,10 +148,16 @@ local function otherwise(row, params, object)
   end
 end
 
+--- Returns the coins that a conversion is asked for, by name.
+function M.coins_of(params)
+  local coins = {}
+  for coin in tostring(params.asset):upper():gmatch "[^,]+" do coins[coin] = true end
+  return coins
+end
+
 -- Returns whether a batch holds a coin that was not asked for.
 local function converts_another(params, value)
-  local asked = {}
-  for coin in tostring(params.asset):upper():gmatch "[^,]+" do asked[coin] = true end
+  local asked = M.coins_of(params)
   for _, coin in ipairs(type(value.successList) == "table" and value.successList or {}) do
     if not asked[tostring(coin):upper()] then return "asset" end
   end

@@ -15,6 +15,7 @@ local memory = require "purser.write.journal.memory"
 local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
 local pipeline = require "purser.client.call.pipeline"
+local reading = require "purser.write.reading"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.client.call.setbacks"
@@ -99,13 +100,10 @@ function M.intent_of(client, row, values, opts)
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
----@field info table|nil    the `info` of the call's options
 ---@field payment table|false  of a queue: payment:after(outcome, message, err) returns what becomes of it
 ---@field sent boolean      the transport has been called
 ---@field began integer     the machine's clock before it was sent, epoch ms
 ---@field process integer   the one that sends it: a child that is forked off by a hook must not
----@field value any         the result, false while there is none
----@field err purser.Error|false
 ---@field unread string|false  why nothing shows whose record its answer names
 ---@field kept boolean      its end has been written
 ---@field watch table|false  calls the hook `after`, where there are hooks
@@ -361,10 +359,11 @@ end
 -------------------------------------------------------------------------------------------- what reconciling asks of it
 
 ---@class purser.reconcile.Service
----@field journal table                  of the client: in a database, or in memory
 ---@field host string                    no other shows anything of what was sent to it
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field signer string                  a digest of the API key by which the histories are read
+---@field readings purser.evidence.Readings|nil  that were given
+---@field recent purser.evidence.Readings|nil    of the client's questions before
 local Service = {}
 Service.__index = Service
 
@@ -382,7 +381,9 @@ end
 ---@param window purser.reconcile.Window|nil
 ---@return purser.Reconciliation|nil answer, purser.Error|nil err
 function M.reconcile(client, unreconciled, options, window)
-  return reconcile_calls.reconcile(M.service_of(client, window and window.readings), unreconciled, options, window)
+  local service = M.service_of(client, window and window.readings)
+  service.recent = reading.recent(client, service.signer)
+  return reconcile_calls.reconcile(service, unreconciled, options, window)
 end
 
 --- Runs an operation as the client does.
@@ -392,18 +393,12 @@ function Service:read(row, params)
 end
 
 --- Returns the service's time, as far as it is known.
-function Service:now()
-  return (assert(self.client._clock:read()))
-end
+function Service:now() return (assert(self.client._clock:read())) end
 
 --- Returns the correction of the client's clock; nil for none.
-function Service:correction()
-  return self.client._clock.offset or nil
-end
+function Service:correction() return self.client._clock.offset or nil end
 
-function Service:pause(ms)
-  setbacks.pause(self.client, ms)
-end
+function Service:pause(ms) setbacks.pause(self.client, ms) end
 
 --- Returns whether the client signs for an account, or did.
 function Service:signs_as(account)

@@ -231,12 +231,7 @@ end
 ---------------------------------------------------------------------------------------------------------- a conversion
 
 -- Neither batches nor answers have an id, so another call for coins of a batch may have made it.
-
-local function coins_of(params)
-  local coins = {}
-  for coin in params.asset:upper():gmatch "[^,]+" do coins[coin] = true end
-  return coins
-end
+local coins_of = answers.coins_of
 
 -- Returns whether a batch may be of a call for these coins: it holds no other. One that shows no coins may be of any.
 local function may_hold(batch, coins)

@@ -57,7 +57,6 @@ end
 
 --- Makes sure that an API key signs for one account alone, and writes the limits that a client brings, in a transaction
 --- that outlives a rejection. Returns true; or nil and an error or a message, and then nothing may be sent.
----@param identity string  a digest of the API key
 ---@param limits table<string, purser.StandingLimit>|nil
 function M.identify(self, account, identity, limits)
   self.identified = self.identified or setmetatable({}, { __mode = "k" }) -- by key, and by the table of limits

@@ -188,7 +188,6 @@ local function sureness(ending) return ending.record_id and (ending.answered and
 
 --- Judges an end. `not_done` is a promise: its hearer may have sent an equal call, which a record that merely agrees
 --- belongs to while that call is open. An end that names its record less surely replaces no `done`.
----@param known purser.Call  as it is written
 ---@param later integer       by how many attempts that is later than the one that ended
 ---@param ending { state: string, record_id: string|nil, answered: string|false }
 ---@param has_open_equal fun(): boolean
@@ -232,8 +231,6 @@ function M.is_same_content(content, other)
 end
 
 --- Returns the error of a key that stands for other content; nil for the same.
----@param known { content: string, id: string }
----@param key { name: string, content: string }
 ---@return purser.Error|nil
 function M.other_content(known, key, row)
   if M.is_same_content(known.content, key.content) then return nil end
@@ -245,7 +242,6 @@ function M.other_content(known, key, row)
 end
 
 --- Returns the error of a payment whose name is the key of a single call.
----@param known { id: string }  that call's row
 ---@return purser.Error
 function M.key_of_call(known, key)
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", code = "journal.used",
@@ -256,10 +252,7 @@ function M.key_of_call(known, key)
 end
 
 --- Returns the error of a deed of another account, which may be this one under another name.
----@param other string    its name
----@param account string  that of the client
 ---@param unnamed string  the one that the client has where it is given none
----@param what string     what the other did
 ---@return purser.Error
 function M.other_account(other, account, unnamed, what)
   local about = account == unnamed and " (a digest of its API key)" or other == unnamed and ", with the same API key"
@@ -272,8 +265,6 @@ function M.other_account(other, account, unnamed, what)
 end
 
 --- Returns the error of an API key that nobody told apart from an account with a gate.
----@param gated string     the account that needs the gate
----@param account string   that of the client
 ---@param identity string  a digest of the API key
 ---@return purser.Error
 function M.not_apart(gated, account, identity)
@@ -322,9 +313,6 @@ function M.reconciled(journal, intent, answer, change)
   if shows_id and verdict.is_taken then return journal:end_call(intent, ending) end
   return verdict
 end
-
---- No record is dated later than this after its call's window.
-M.LATEST_MS = 86400000
 
 -------------------------------------------------------------------------------- from a file, another process or by hand
 
@@ -416,7 +404,6 @@ end
 --------------------------------------------------------------------------------------------------- a journal that fails
 
 --- Returns what to do about a database that another connection locked for too long; nil for any other failure.
----@param message string  the database's
 ---@return string|nil hint
 function M.lock_hint(message)
   if find(message, "database is locked", 1, true) or find(message, "due to lock timeout", 1, true) then
@@ -426,8 +413,6 @@ function M.lock_hint(message)
 end
 
 --- Returns the error of a journal whose statement failed.
----@param outcome purser.outcomes  of that call
----@param message string           the database's
 ---@param hint string|nil          where the database was not locked
 ---@return purser.Error
 function M.journal_error(outcome, message, hint)

@@ -25,7 +25,12 @@ function M.claims(service, row, intent)
     account = intent.account, operations = intents.shown_in(intents.history_of(row)) }, Claims)
 end
 
-local function unread(message) return nil, intents.journal_error("unknown", message) end
+-- Asks the journal. Returns what it says; or nil and an error.
+local function ask(self, method, ...)
+  local value, message = self.journal[method](self.journal, ...)
+  if value == nil then return nil, intents.journal_error("unknown", message) end
+  return value
+end
 
 --- Returns whether a call is the question's.
 function Claims:is_own(call)
@@ -43,9 +48,7 @@ local function owners_of(self, column, records, id_of)
     if id and not seen[id] then seen[id], asked[#asked + 1] = true, id end
   end
   if not asked[1] then return {} end
-  local owners, message = self.journal:owners(column, self.account, asked, self.operations)
-  if not owners then return unread(message) end
-  return owners
+  return ask(self, "owners", column, self.account, asked, self.operations)
 end
 
 local function record_id(record)
@@ -80,8 +83,8 @@ end
 --- Returns other open calls that can have made a record between two times; or nil and an error.
 ---@param later integer  by how much a record's time may lie after the time until which its call was accepted
 function Claims:open_calls(first, last, later)
-  local calls, message = self.journal:open_calls(self.account, self.operations, first - later, last)
-  if not calls then return unread(message) end
+  local calls, err = ask(self, "open_calls", self.account, self.operations, first - later, last)
+  if not calls then return nil, err end
   local others = {}
   for _, call in ipairs(calls) do
     local made_until = call.sent_at + (call.recv_window or 0) + later
@@ -92,8 +95,8 @@ end
 
 --- Returns the calls of this operation that were made, and whose records the question shows; or nil and an error.
 function Claims:made_calls(first, last)
-  local calls, message = self.journal:made_calls(self.account, { [self.row.full_name] = true }, first, last)
-  if not calls then return unread(message) end
+  local calls, err = ask(self, "made_calls", self.account, { [self.row.full_name] = true }, first, last)
+  if not calls then return nil, err end
   local found = {}
   for _, call in ipairs(calls) do
     local is_shown = call.sent_at >= first and not self:is_own(call)
@@ -106,11 +109,7 @@ function Claims:made_calls(first, last)
 end
 
 --- Returns whether a person joined an API key with the account; or nil and an error.
-function Claims:is_joined(signer)
-  local is_joined, message = self.journal:is_joined(signer, self.account)
-  if is_joined == nil then return unread(message) end
-  return is_joined
-end
+function Claims:is_joined(signer) return ask(self, "is_joined", signer, self.account) end
 
 --- Returns whether a forgotten call can have made a record since `first`.
 function Claims:has_forgotten(first, later)
@@ -203,27 +202,30 @@ local function subject_of(question, call, record)
   return verdict.subject(call, times_of(question, record and attempts_of(question, call, record)[1] or call))
 end
 
--- Returns what records show of the service: `seen`; `owners`, by record; `free`, the unclaimed; `of`, by call; or nil
--- and an error. Kept with a shared reading.
+-- Returns what records show of the service: `seen`; `owners`, by record; `free`, the unclaimed; `of`, by call; `timed`,
+-- the unclaimed by time; or nil and an error. Kept with a shared reading.
 local function learn(question)
-  local union, name = question.union, question.row.full_name
+  local union, time = question.union, question.reconcile.time_member
+  local name = ("%s %d %d"):format(question.row.full_name, question.before, question.later)
   if union.learned[name] then return union.learned[name] end
   local owners, err = question.claims:owners(union.records)
   if not owners then return nil, err end
   local owned = {}
-  for record, call in pairs(owners) do
-    local is_sure = call.answered or intents.shows_id(call, record) -- one that was taken by its content shows nothing
-    if is_sure and not question.claims:is_own(call) then
-      owned[#owned + 1] = { record, subject_of(question, call, record), call.answered }
-    end
-  end
-  local learned = { seen = verdict.learn(owned), owners = owners, free = {}, of = {} }
+  local learned = { owners = owners, free = {}, of = {}, timed = {} }
   for _, record in ipairs(union.records) do
     local owner = owners[record]
     local list = owner and learned.of[owner.id] or not owner and learned.free or {}
     list[#list + 1] = record
     if owner then learned.of[owner.id] = list end
+    -- one that was taken by its content shows nothing
+    if owner and (owner.answered or intents.shows_id(owner, record)) then
+      owned[#owned + 1] = { record, subject_of(question, owner, record), owner.answered }
+    elseif not owner and type(record[time]) == "number" then
+      learned.timed[#learned.timed + 1] = record
+    end
   end
+  table.sort(learned.timed, function(a, b) return a[time] < b[time] end)
+  learned.seen = verdict.learn(owned)
   union.learned[name] = learned
   return learned
 end
@@ -273,25 +275,44 @@ local function is_stale(question)
   return false
 end
 
--- Returns the unclaimed records that may be the call's, and those that agree; or nil and an error.
-local function candidates_of(question, subject, learned)
-  local may, left, fit = {}, {}, {}
-  for _, list in ipairs { learned.free, learned.of[question.intent.id] } do
+-- Returns the records of some lists that pass a test and are nobody else's by now; or nil and an error.
+local function unclaimed(question, test, ...)
+  local may, left = {}, {}
+  for _, list in ipairs { ... } do
     for _, record in ipairs(list) do
-      if state_of(question, record) ~= "failed" and verdict.may_be(subject, record) then may[#may + 1] = record end
+      if state_of(question, record) ~= "failed" and test(record) then may[#may + 1] = record end
     end
   end
   local now, err = question.claims:owners(may)
   if not now then return nil, err end
   for _, record in ipairs(may) do
-    local agrees = verdict.agrees(subject, record)
-    if not now[record] or question.claims:is_own(now[record]) then
-      -- the service's own word that it was not executed: only what agrees contradicts it
-      if agrees or not question.window.was_rejected then left[#left + 1] = record end
-      if agrees then fit[#fit + 1] = record end
-    end
+    if not now[record] or question.claims:is_own(now[record]) then left[#left + 1] = record end
   end
-  return left, fit
+  return left
+end
+
+-- Returns the records of a list by time that lie between two times.
+local function between(list, time, first, last)
+  local low, high, within = 1, #list + 1, {}
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if list[middle][time] < first then low = middle + 1 else high = middle end
+  end
+  for i = low, #list do
+    if list[i][time] > last then break end
+    within[#within + 1] = list[i]
+  end
+  return within
+end
+
+-- Returns the unclaimed records that agree with the call, which are among those that may be its; or nil and an error.
+-- Content proves nothing of a planned call.
+local function fitting(question, subject, learned)
+  local free = learned.free
+  if question.window.is_planned then return {} end
+  if subject.time and subject.first then free = between(learned.timed, subject.time, subject.first, subject.last) end
+  return unclaimed(question, function(record) return verdict.agrees(subject, record) end, free,
+    learned.of[question.intent.id] or {})
 end
 
 -- Returns whether one of the records passes `test(what, record)`.
@@ -317,11 +338,14 @@ end
 
 -- Returns the answer of the one record that agrees. A rival's wait ends once its own record must be visible: two lost
 -- calls would wait for each other.
-local function judge_one(question, record, open, seen)
+local function judge_one(question, record, seen)
   if not has(question.shown.records, rawequal, record) then -- answers may be mixed up
     return wait(question, "vanished", { record }, question.intent.sent_at + PATIENCE_MS)
   end
-  local ends
+  local at, first, last, ends = record[question.reconcile.time_member], -math.huge, math.huge, nil
+  if at then first, last = at - verdict.MINUTE_MS, at + verdict.MINUTE_MS + question.before end
+  local open, err = question.claims:open_calls(first, last, question.later)
+  if not open then return nil, err end
   for _, call in ipairs(open) do
     local rival = verdict.tell(subject_of(question, call), seen)
     if verdict.is_rival(rival, record) then
@@ -363,18 +387,24 @@ local function judge(question)
   verdict.tell(subject, seen, question.window.is_planned)
   local stale, problem = is_stale(question)
   if problem then return nil, problem end
-  local open, err = question.claims:open_calls(question.first - reading.WIDE_MS, question.last + reading.WIDE_MS,
-    question.later)
-  if not open then return nil, err end
-  local may, fit = candidates_of(question, subject, learned)
-  if not may then return nil, fit end
+  local fit, reason = fitting(question, subject, learned)
+  if not fit then return nil, reason end
   local is_foreign, failure = is_stranger(question, learned.owners)
   if is_foreign == nil then return nil, failure end
+  local forgets = question.claims:has_forgotten(question.first, question.later)
+  if #fit == 1 and not (is_foreign or stale or forgets) then return judge_one(question, fit[1], seen) end
+  local may, message = unclaimed(question, function(record)
+    -- the service's own word that it was not executed: only what agrees contradicts it
+    return verdict.may_be(subject, record) and (not question.window.was_rejected or verdict.agrees(subject, record))
+  end, learned.free, learned.of[question.intent.id] or {})
+  if not may then return nil, message end
   if is_foreign then return undecided(may, "stranger", question.service.signer, question.intent.account) end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
-  if question.claims:has_forgotten(question.first, question.later) then return undecided(may, "forgotten") end
-  if #fit == 1 and not question.window.is_planned then return judge_one(question, fit[1], open, seen) end
+  if forgets then return undecided(may, "forgotten") end
+  local open, err = question.claims:open_calls(question.first - reading.WIDE_MS, question.last + reading.WIDE_MS,
+    question.later)
+  if not open then return nil, err end
   local ends = rivals_end(question, open, seen, may)
   if ends and question.service:now() < ends then return wait(question, "rival", may, ends) end
   return undecided(may, question.window.is_planned and "planned" or may[2] and "many" or "differs")

@@ -37,8 +37,7 @@ M.update = calls.update
 M.staged = calls.staged
 
 --- Returns an operation by its full name, to be read only; nil for none.
----@param operation string
----@return table|nil row
+---@type fun(operation: string): table|nil
 function M.operation(operation) return operations.by_name[operation] end
 
 --- Checks parameters. Returns them as they travel; or nil and an error.
@@ -48,9 +47,7 @@ function M.operation(operation) return operations.by_name[operation] end
 function M.check(operation, params) return validate.check(operations.by_name[operation], params) end
 
 --- Returns a digest of parameters, the same for all spellings.
----@param operation string
----@param params table<string, string>
----@return string
+---@type fun(operation: string, params: table<string, string>): string
 function M.content(operation, params) return intents.content(operations.by_name[operation], params) end
 
 --- Returns the columns of a call.
@@ -65,9 +62,7 @@ function M.columns(operation, params, key)
 end
 
 --- Adds a row. Returns whether it was added: not where another has its key, or its place in a queue.
----@param tx table
----@param columns table<string, string>
----@return boolean
+---@type fun(tx: table, columns: table<string, string>): boolean
 function M.insert(tx, columns)
   local id, message = core.random_token(24)
   if not id then tx:reject("no random id could be made: " .. tostring(message)) end
@@ -78,11 +73,7 @@ function M.insert(tx, columns)
 end
 
 --- Returns the row of an equal call without a known end, an undecided one first, locked; nil for none.
----@param tx table
----@param account string
----@param operation string
----@param params table<string, string>
----@return table<string, string>|nil row
+---@type fun(tx: table, account: string, operation: string, params: table<string, string>): table<string, string>|nil
 function M.equal_call(tx, account, operation, params)
   local rows = calls.equal_calls(tx, account, intents.digest(operations.by_name[operation], params), "",
     calls.for_update[tx.db.name])
@@ -130,17 +121,14 @@ end
 ----------------------------------------------------------------------------------------------------------- the client
 
 --- Returns whether the client records what it sends in this journal.
----@param client purser.Client
----@param journal purser.Journal
----@return boolean
+---@type fun(client: purser.Client, journal: purser.Journal): boolean
 function M.has_journal(client, journal)
   local state = private.state_of(client)
   return state ~= nil and state._journal == journal
 end
 
 --- Returns the name of a client's account that was given none.
----@param client purser.Client
----@return string
+---@type fun(client: purser.Client): string
 function M.unnamed(client) return call.unnamed(private.state_of(client)) end
 
 --- Returns the error of a deed of another account, which may be this one.
@@ -173,8 +161,7 @@ function M.times(client)
 end
 
 --- Returns in words how long calls wait for the rate limit; nil for less than a second.
----@param client purser.Client
----@return string|nil
+---@type fun(client: purser.Client): string|nil
 function M.wait_text(client)
   local ms = setbacks.room_ms(private.state_of(client))
   return ms and ms >= 1000 and hooks.room_text(ms) or nil

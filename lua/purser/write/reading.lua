@@ -3,11 +3,7 @@
 --
 -- A conclusion needs a whole reading: each answer with status 200 and nothing next to its list that says otherwise,
 -- every page, every window. Absence needs two of them, since an answer may be another request's. A reading says the
--- same of every call in its window, so many calls that are looked for together share it:
---
---     local readings = reading.share(client:now())
---     readings:expect(intent.sent_at)                -- of every call that will be looked for by these
---     client:reconcile(intent, options, readings)    -- of each of them
+-- same of every call in its window: calls that are looked for together, or by one client within a minute, share it.
 
 local core = require "purser.core"
 local cursors = require "purser.client.history.cursor"
@@ -27,6 +23,9 @@ M.WIDE_MS = 14 * 3600000 + DAY_MS
 
 -- A reading that several calls share begins and ends so much farther.
 local BEFORE_MS, AFTER_MS = 60000, 600000
+
+-- Where questions follow one another, a reading begins or ends so much farther on the side to which they go.
+local FAR_MS, NEAR_MS = 3 * M.WIDE_MS, 9 * 3600000
 
 -- A reading takes no more requests: where a service keeps to no windows their parts have no end.
 local MOST_REQUESTS = 200
@@ -160,16 +159,28 @@ end
 ------------------------------------------------------------------------------------------------------ shared readings
 
 ---@class purser.evidence.Reading
----@field records table[]|nil
----@field incomplete string|nil  why nothing shows that these are all
----@field first integer          what was asked for
----@field last integer
+---@field incomplete string|nil  why nothing shows that `records` are all between `first` and `last`
 ---@field began integer          the client's clock
 ---@field by_id table<string, table<string, table[]>>  records by what they show as an id: see M.with_id
 
 ---@class purser.evidence.Readings
 local Readings = {}
 Readings.__index = Readings
+
+-- So long a client's questions share readings.
+local RECENT_MS = 60000
+
+--- Returns the readings that a client's next question may share: those of the last minute, made with this API key.
+---@return purser.evidence.Readings
+function M.recent(client, signer)
+  local recent, at, now = client._recent, core.monotonic_ms(), client._clock:read() or 0
+  if not recent or recent.signer ~= signer or at - recent.at > RECENT_MS or math.abs(now - recent.now) > RECENT_MS then
+    recent = M.share()
+    recent.signer, recent.at, recent.now = signer, at, now
+    client._recent = recent
+  end
+  return recent
+end
 
 -- A clock that falls further behind the machine's since a reading began was set back: the reading is made again.
 local SET_BACK_MS = 1000
@@ -202,8 +213,27 @@ local function key_of(row, asked, how)
   return table.concat(parts, "\n")
 end
 
--- Returns whether a reading answers a question: whole, of the window, begun with a right clock when the record had to
--- be visible, and after a reading that lacks another call's record. Early questions take any recent one.
+local turns = 0 -- of questions and readings, in the order in which they are made
+
+function M.turn()
+  turns = turns + 1
+  return turns
+end
+
+-- Returns whether a reading was begun when the question's record had to be visible, and after a reading that lacks
+-- another call's record.
+local function is_fresh(reading, question)
+  return reading.records ~= nil and reading.began >= math.max(question.deadline, question.newer_than + 1)
+end
+
+-- Returns whether an earlier question about the same call was answered by a reading: who asks again wants the news.
+local function is_heard(reading, question)
+  local heard = reading.heard and reading.heard[question.intent.id]
+  return heard ~= nil and heard ~= question and reading.turn < question.turn
+end
+
+-- Returns whether a reading answers a question: whole, of the window, begun with a right clock, and fresh. Early
+-- questions take any recent one.
 local function serves(reading, question, first, last)
   local service = question.service
   if reading.is_kept then return true end
@@ -212,8 +242,7 @@ local function serves(reading, question, first, last)
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= service:correction() then return false end
   if not question.late then return passed < question.poll_ms end
-  return reading.last >= math.min(last, reading.began + FUTURE_MS)
-    and reading.began >= math.max(question.deadline, question.newer_than + 1)
+  return reading.last >= math.min(last, reading.began + FUTURE_MS) and is_fresh(reading, question)
     and service:now() - reading.began >= passed - SET_BACK_MS
 end
 
@@ -224,21 +253,23 @@ local function widened(question, how, first, last)
 end
 
 -- Returns a window that covers the expected calls, or those of a while before and since.
-local function shared_window(self, question, first, last, how)
+---@param since integer|nil  where the reading before this began: a question asks of another time, and more follow
+local function shared_window(self, question, first, last, how, since)
   if first == 0 then return first, last end
-  local now = question.service:now()
-  local earliest = self.first and self.first - question.before - BEFORE_MS
-    or first - math.max(question.visible_ms, BEFORE_MS)
-  local latest = self.as_of or math.min(now, last + AFTER_MS)
-  local more = how == "early" and 0 or M.WIDE_MS
-  earliest = math.max(earliest - more, question:earliest(), 1)
-  return math.min(first, earliest), math.max(last, latest + question.skew_ms + more)
+  local before, after = math.max(question.visible_ms, BEFORE_MS), AFTER_MS
+  if since then
+    before, after = NEAR_MS, FAR_MS
+    if first - M.WIDE_MS < since then before, after = FAR_MS, NEAR_MS end
+  end
+  local earliest = self.first and self.first - question.before - BEFORE_MS or first - before
+  local latest = self.as_of or math.min(question.service:now(), last + after)
+  earliest = math.min(first, math.max(earliest, question:earliest()))
+  return widened(question, how, earliest, math.max(last, latest + question.skew_ms))
 end
 
 local function read(reading, question, row, asked, first, last, parts)
-  local service = question.service
+  local service, count, turn = question.service, 0, M.turn()
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
-  local count = 0
   local function run(...)
     count = count + 1
     reading.is_over = count > MOST_REQUESTS and not parts -- what is kept is read once, however long
@@ -250,39 +281,46 @@ local function read(reading, question, row, asked, first, last, parts)
   local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member, parts)
   reading.records, reading.err, reading.incomplete = records, err, why
   reading.first, reading.last = first, last
-  reading.by_id, reading.learned = {}, {}
+  reading.by_id, reading.learned, reading.heard, reading.united, reading.turn = {}, {}, {}, {}, turn
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
   if records then reading.incomplete_times = why and (reading.incomplete_times or 0) + 1 or 0 end
   return reading
+end
+
+-- Reads what serves a question and those that may follow.
+local function read_more(self, reading, question, row, asked, first, last, how)
+  local is_next = self.signer and is_fresh(reading, question) and not is_heard(reading, question)
+  local from, to = shared_window(self, question, first, last, how, is_next and reading.first or nil)
+  if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
+  read(reading, question, row, asked, from, to, reading.parts)
+  if reading.is_over and is_next then read(reading, question, row, asked, widened(question, how, first, last)) end
 end
 
 -- Returns the reading of a question: one task reads for all that wait. Of readings as of one time only one is made at
 -- once, so that a killed program has completed some.
 local function read_shared(self, question, row, asked, first, last, how)
   local needs_first, needs_last = widened(question, how, first, last)
-  local key = key_of(row, asked, how)
+  local key, task = key_of(row, asked, how), schedule.current()
   local reading = self.by_question[key] or self.store and self.store.load(key) or {}
   local lock = self.as_of and self or reading
   self.by_question[key] = reading
-  while lock.waiters do
-    table.insert(lock.waiters, schedule.current())
+  while task and lock.waiters do
+    table.insert(lock.waiters, task)
     schedule.suspend()
   end
-  if not serves(reading, question, needs_first, needs_last) then
-    local from, to = shared_window(self, question, first, last, how)
-    first, last = math.min(from, needs_first), to
-    lock.waiters = {}
-    if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
-    local ok, raised = schedule.protect(read, reading, question, row, asked, first, last, reading.parts)
-    local waiters = lock.waiters
-    lock.waiters = nil
-    for _, task in ipairs(waiters) do schedule.wake(task) end
+  if self.signer and is_heard(reading, question) or not serves(reading, question, needs_first, needs_last) then
+    local waiters = task and {}
+    lock.waiters = waiters or lock.waiters
+    local ok, raised = schedule.protect(read_more, self, reading, question, row, asked, first, last, how)
+    if waiters then lock.waiters = nil end
+    for _, waiter in ipairs(waiters or {}) do schedule.wake(waiter) end
     if not ok then error(raised, 0) end
     if self.store and reading.records and not reading.incomplete then
       reading.is_kept = true
       self.store.save(key, reading)
     end
   end
+  if reading.heard then reading.heard[question.intent.id or question] = question end
   return reading
 end
 
@@ -291,11 +329,12 @@ end
 --- may be shifted by; the same once more
 ---@return purser.evidence.Reading|nil, purser.Error|nil err
 function M.of(question, how, first, last)
-  first, last = first or question.first, last or question.last
-  local reconcile = question.reconcile
+  local reconcile, service = question.reconcile, question.service
   local row = operations.by_name[reconcile.lookup]
   local asked = M.question(reconcile, question.intent.params, question.spelled, how == "id")
-  local shared, reading = question.service.readings
+  local may_share = question.late and not first and not question.window.is_planned and M.is_history(reconcile)
+  local shared, reading = service.readings or may_share and service.recent
+  first, last = first or question.first, last or question.last
   if shared and how ~= "id" then
     reading = read_shared(shared, question, row, asked, first, last, how)
   else
@@ -311,6 +350,8 @@ end
 ---@param row table  the list
 ---@return purser.evidence.Reading
 function M.unite(union, reading, row)
+  local united = reading.united or {}
+  if united[union or row] then return united[union or row] end
   local key_by, fresh, keys = cursors.key_of(row.paging or {}), {}, {}
   for _, record in ipairs(reading.records) do
     local id = intents.id_of(record)
@@ -328,7 +369,8 @@ function M.unite(union, reading, row)
   for _, key in ipairs(keys) do
     for _, record in ipairs(fresh[key]) do records[#records + 1] = record end
   end
-  return { records = records, by_id = {}, learned = {}, by_key = fresh, keys = keys }
+  united[union or row] = { records = records, by_id = {}, learned = {}, by_key = fresh, keys = keys }
+  return united[union or row]
 end
 
 --- Returns the records of a reading that show `id` as their member `name`; "record_id": the id that the journal keeps.

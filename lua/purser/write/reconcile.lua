@@ -1,12 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Finds out what became of a call whose outcome is unknown.
 --
---     local result, err = client.wallet:withdraw { ... }
---     if err and err.outcome == "unknown" then
---       local answer = assert(client:reconcile(err))
---       -- { outcome = "done", record = ... }, { outcome = "not_done" } or { outcome = "undecided", candidates = ... }
---     end
---
 -- Each lost call has one question: which records may be its own, and which other calls may own them? `not_done` is a
 -- promise: the request's window and the time until a record must be visible have passed, and none of two whole readings
 -- of a history shows a record that may be the call's.
@@ -54,20 +48,13 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field payment table|nil       of a queue: payment:after(outcome, reason) returns what becomes of it, false for later
 
 ---@class purser.reconcile.Question  which records may be of this call, and who else may own them?
----@field reconcile table     what its row says of reconciling
----@field intent purser.Intent   `earlier` are its attempts before the latest
 ---@field first integer       the earliest and the latest time that its record can have
 ---@field last integer
 ---@field before integer      by how much a record's time may lie before the time that its call was stamped at
 ---@field later integer       and after the time until which it was accepted
 ---@field deadline integer    from then on a record that exists must be seen
----@field late boolean        that time has come
----@field how string         what is read now: see reading.of
 ---@field doubted boolean     one of these readings did not show all there is
----@field waits boolean       there is more to wait for
----@field wait_ends integer|nil  until then
----@field shown purser.evidence.Reading|nil  the last one
----@field union purser.evidence.Reading|nil  all that the readings show
+---@field union purser.evidence.Reading|nil  all that the readings show, of which `shown` was the last
 ---@field whole integer        how many late, whole readings that is
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field newer_than integer    when the reading began in which another call's record is missing
@@ -80,7 +67,7 @@ function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
   local question = setmetatable({
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
-    window = window or {}, whole = 0, newer_than = 0,
+    window = window or {}, whole = 0, newer_than = 0, turn = reading.turn(),
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = match.claims(service, row, intent),
   }, Question)

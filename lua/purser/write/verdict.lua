@@ -64,21 +64,12 @@ local function digits_of(amount) return #((amount or ""):match "%.(%d+)$" or "")
 local must_show = { address = true, toAccount = true, amount = true, time = true }
 
 ---@class purser.verdict.Subject  a call, as records compare with it
----@field call purser.Call|purser.Intent
 ---@field names string[]                what is compared, "time" and "id" among it
 ---@field asked table<string, boolean>  by what the list is asked for
 ---@field sent table<string, string>    in one spelling
----@field id string|nil                 by which the service distinguishes calls
----@field id_name string|nil            the member that shows it
----@field time string|nil               the member that shows a record's time
----@field first integer|nil             the times that a record of it can have; nil: any
----@field last integer|nil
----@field kinds table<string, string>
----@field routes table<string, string>
+---@field time string|nil               the member that shows a record's time: between `first` and `last`, nil for any
 ---@field digits integer                of its amount, behind the point
----@field moves boolean                 it moves funds
----@field pays boolean|nil              to somebody whom its records show
----@field known table, known_here table, silent table  by name, once something was learned
+---@field pays boolean|nil              it moves funds to somebody whom its records show
 ---@field forms table<string, table<string, boolean>>  by name: the forms in which the value that was sent was shown
 ---@field limit integer                 so many known members differ in another's record
 ---@field is_apart boolean|nil           an amount that no fee explains is another's, though nothing is known of it
@@ -292,7 +283,7 @@ function M.agrees(subject, record, is_lax)
   return true
 end
 
-local MINUTE_MS = 60000 -- next to a window, for times that are cut to whole minutes
+M.MINUTE_MS = 60000 -- next to a window, for times that are cut to whole minutes
 
 --- Returns whether another open call may have made a record: all but the amount agrees, and that may be less a fee.
 function M.is_rival(subject, record)
@@ -306,7 +297,7 @@ function M.is_rival(subject, record)
   end
   local at = subject.time and record[subject.time]
   return type(at) ~= "number" or not subject.first
-    or at >= subject.first - MINUTE_MS and at <= subject.last + MINUTE_MS
+    or at >= subject.first - M.MINUTE_MS and at <= subject.last + M.MINUTE_MS
 end
 
 return M

@@ -480,4 +480,21 @@ describe("the spending limit of an account", function()
     end)
     rejected(spend(client, "7"))
   end)
+
+  it("keeps no row for a limit that a stricter one exceeds, and lets calls through that move nothing", function()
+    local spending = require "purser.write.guard.spending"
+    local operations = require "purser.client.operations"
+    local decimal = require "purser.decimal"
+    local limits = {}
+    for amount, is_added in pairs { ["5"] = true } do
+      assert.equal(is_added, spending.restrict(limits, { asset = "USDT", period_ms = 1000, amount = decimal(amount) }))
+    end
+    for _, case in ipairs { { "5", false }, { "6", false }, { "4", true }, { "5", false } } do
+      assert.equal(case[2], spending.restrict(limits, { asset = "USDT", period_ms = 1000,
+        amount = decimal(case[1]) }), case[1])
+    end
+    assert.same({}, spending.assets_of(operations.by_name["sub_account.create_sub_account"], {}))
+    assert.same({ "BTC", "ETH" }, spending.assets_of(operations.by_name["wallet.convert"], { asset = "btc,ETH" }))
+    assert.same({ "A,B" }, spending.assets_of(operations.by_name["wallet.transfer"], { asset = "a,b" }))
+  end)
 end)

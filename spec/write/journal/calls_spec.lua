@@ -148,4 +148,45 @@ describe("a call whose end could not be written", function()
     assert(journal:finish(intent, { tranId = "8" }))
     assert.is_nil(owner(LISTS))
   end)
+
+  it("is begun once by its key, and again where it was not executed; the row has who signed and where", function()
+    local row = require("purser.client.operations").by_name["wallet.withdraw"]
+    local function begin(id, signer)
+      local intent = { id = id, account = "treasury", operation = row.full_name, sent_at = sim:now(),
+        recv_window = 5000, host = "h", signer = signer,
+        params = { coin = "USDT", address = "T", amount = "5", withdrawOrderId = "k" } }
+      return intent, journal:begin(intent, row, nil, { name = "k", content = "c", unnamed = "u" })
+    end
+    local first, ok = begin("one", "s1")
+    assert.same({ true, 1, "one" }, { ok, first.attempt, first.id })
+    local second, none, problem, known = begin("two", "s2")
+    assert.same({ "two" }, { second.id, second.attempt, none, problem })
+    assert.same({ "one", "s1", "h", "k" }, { known.id, known.signer, known.intent.host, known.key })
+    assert(journal:finish(first, nil, { outcome = "rejected", message = "no" }))
+    local third
+    third, ok = begin("three", "s3")
+    assert.same({ true, 2, "one" }, { ok, third.attempt, third.id })
+    local call = assert(journal:call_of(third))
+    assert.same({ "s3", "open", { { sent_at = first.sent_at, recv_window = 5000, signer = "s1" } } },
+      { call.signer, call.state, call.earlier })
+    local entry = assert(journal:entries { key = "k" })[1]
+    assert.same({ "one", "k", 1, "s1", "rejected" },
+      { entry.intent.id, entry.key, #entry.earlier, entry.earlier[1].signer, entry.earlier[1].state })
+  end)
+
+  it("is not begun by a key that another operation of the same list used, whatever it stands for", function()
+    local operations = require "purser.client.operations"
+    local function begin(id, operation)
+      local params = { coin = "USDT", address = "T", amount = "5", asset = "USDT", withdrawOrderId = "k" }
+      local intent = { id = id, account = "treasury", operation = operation, sent_at = sim:now(), recv_window = 5000,
+        params = params }
+      return journal:begin(intent, operations.by_name[operation], nil, { name = "k", content = "of" .. id,
+        unnamed = "u" })
+    end
+    assert.is_true(begin("one", "wallet.withdraw"))
+    local ok, problem = begin("two", "wallet.withdraw_legacy")
+    assert.same({ code = "journal.other_content" }, { ok, code = problem.code })
+    assert.is_true(begin("three", "wallet.transfer"))
+    assert.same({ "one", "three" }, { assert(journal:entries())[1].intent.id, assert(journal:entries())[2].intent.id })
+  end)
 end)

@@ -193,4 +193,19 @@ describe("calls that were made", function()
     assert.same({ { state = "unknown", stage = "sent", record_id = "" } },
       (journal.db:rows "SELECT state, stage, record_id FROM purser_calls"))
   end)
+
+  it("are told from those without a known end, which are found in the order of their sending", function()
+    local journal, ids = own.begin(), {}
+    own.within(function(tx)
+      for i, state in ipairs { "open", "done", "unknown", "undecided" } do
+        own.write(tx, state, NOW + 9 - i, { state = state })
+      end
+      return true
+    end)
+    for _, call in ipairs(assert(journal:open_calls("treasury", { ["wallet.transfer"] = true }, NOW, NOW + 9))) do
+      ids[#ids + 1] = call.id
+    end
+    assert.same({ "undecided", "unknown", "open" }, ids)
+    assert.same({}, assert(journal:open_calls("treasury", { ["wallet.withdraw"] = true }, NOW, NOW + 9)))
+  end)
 end)

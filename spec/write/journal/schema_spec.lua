@@ -77,4 +77,21 @@ describe("the table of calls", function()
       state = "state sent_at id", digest = "digest sent_at", answered = "account operation sent_at",
       destination = "account destination sent_at", stage = "account queue stage blocked due_at" }, found)
   end)
+
+  it("is made in no file that speaks for a journal, or is one of another version", function()
+    assert(db:rows "CREATE TABLE purser_marks (name TEXT)")
+    local ok, message = schema.prepare(db)
+    assert.is_nil(ok)
+    assert.matches("witness file", message)
+    assert(db:rows "DROP TABLE purser_marks")
+    assert(schema.prepare(db))
+    for version, words in pairs { ["3"] = "of version 3, and this Purser knows " .. schema.version,
+      ["x"] = "no version", ["99"] = "of version 99" } do
+      assert(db:rows("UPDATE purser_meta SET value = $1 WHERE name = 'version'", version))
+      ok, message = schema.prepare(db)
+      assert.is_nil(ok)
+      assert.matches(words, type(message) == "table" and message.text or message)
+      if version == "99" then assert.matches("newer Purser", message.hint) end
+    end
+  end)
 end)

@@ -22,6 +22,7 @@ local format, upper, reject = string.format, string.upper, spending.reject
 
 ------------------------------------------------------------------------------------------------------ amounts
 
+-- Returns the rejection of an asset that a call moves.
 local function check_asset(self, row, params, asset)
   for _, rule in ipairs { "max_amount", "spending_limit" } do
     local limits = self[rule]
@@ -35,14 +36,6 @@ local function check_asset(self, row, params, asset)
   local max, amount = self.max_amount and self.max_amount[asset], params[row.moves.amount]
   if max and decimal(amount):compare(max) > 0 then
     return reject(row, "max_amount", format("%s %s is more than %s in one call", amount, asset, tostring(max)))
-  end
-end
-
-local function check_amounts(self, row, params)
-  if not self.max_amount and not self.spending_limit then return nil end
-  for _, asset in ipairs(spending.assets_of(row, params)) do
-    local rejection = check_asset(self, row, params, asset)
-    if rejection then return rejection end
   end
 end
 
@@ -60,34 +53,23 @@ local function matches(entry, moves, params)
     and entry.contractAddress == contract
 end
 
--- The checks by the kind of destination. Each returns nil; or the rule that rejects, a message and what to do.
+-- The checks of rules that are given. Each returns nil; or a message and what to do.
 local check = {}
 
-function check.address(rules, moves, params)
-  if not rules.addresses then
-    return "addresses", "other destinations have a rule, and addresses have none", "list those allowed"
-  end
+function check.addresses(rules, moves, params)
   for _, entry in ipairs(rules.addresses) do
     if matches(entry, moves, params) then return nil end
   end
-  return "addresses", "no entry of the list allows this address with the memo, coin, network and contract of the call",
+  return "no entry of the list allows this address with the memo, coin, network and contract of the call",
     "add one that does"
 end
 
-function check.user(rules, moves, params)
-  if not rules.recipients then
-    return "recipients", "other destinations have a rule, and recipients have none", "list those allowed"
-  end
+function check.recipients(rules, moves, params)
   local user = options_.user(params[moves.account_type], params[moves.account], params[moves.area_code])
-  if not rules.recipients[user] then
-    return "recipients", "the user is not on the list", "add the user to it"
-  end
+  if not rules.recipients[user] then return "the user is not on the list", "add the user to it" end
 end
 
-function check.sub_account(rules)
-  if rules.sub_accounts then return nil end
-  return "sub_accounts", "other destinations have a rule, and sub-accounts have none", "list those allowed"
-end
+local rule_of = { address = "addresses", user = "recipients", sub_account = "sub_accounts" } -- kinds of destinations
 
 -- The parameters of write calls that name a sub-account.
 local function names_of_sub_accounts(row)
@@ -98,11 +80,13 @@ end
 -- Returns the rule of destinations that rejects a call, a message and what to do; nil where none does.
 local function check_destination(rules, row, params)
   if not (rules.addresses or rules.recipients or rules.sub_accounts) then return nil end
-  local of_kind = row.moves and check[row.moves.to]
-  if of_kind then
-    local rule, message, hint = of_kind(rules, row.moves, params)
-    if rule then return rule, message, hint end
+  local rule, message, hint = row.moves and rule_of[row.moves.to], nil, nil
+  if rule and not rules[rule] then
+    message, hint = "other destinations have a rule, and those of this call have none", "list those allowed"
+  elseif check[rule] then
+    message, hint = check[rule](rules, row.moves, params)
   end
+  if message then return rule, message, hint end
   for _, name in ipairs(rules.sub_accounts and names_of_sub_accounts(row) or {}) do
     if params[name] and not rules.sub_accounts[params[name]] then
       return "sub_accounts", format('%s "%s" is not on the list', name, params[name]), "add it to the list"
@@ -127,7 +111,10 @@ local function check_set(rules, row, params)
   if rules.read_only then
     return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
   end
-  local rejection = check_extra(rules, row, params) or check_amounts(rules, row, params)
+  local rejection = check_extra(rules, row, params)
+  for _, asset in ipairs((rules.max_amount or rules.spending_limit) and spending.assets_of(row, params) or {}) do
+    rejection = rejection or check_asset(rules, row, params, asset)
+  end
   if rejection then return rejection end
   local rule, message, hint = check_destination(rules, row, params)
   return rule and reject(row, rule, message, hint)

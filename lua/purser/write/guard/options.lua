@@ -53,39 +53,32 @@ end
 
 local DECIMAL = "give a decimal as a string"
 
--- Adds the limit of an asset. Returns nil, or a message and what to do: of two spellings one alone would count.
-local function add_limit(limits, rule, asset, limit)
-  local name = upper(tostring(asset))
-  if limits[name] then return format("%s of %s is given twice", rule, name), "write each asset once" end
-  limits[name] = limit
+-- Reads limits by asset: `read_limit` returns one; or nil, a message and what to do. Of two spellings of an asset one
+-- alone would count.
+local function limits_of(rule, read_limit)
+  return function(given)
+    local limits = {}
+    for asset, value in pairs(given) do
+      local name, about = upper(tostring(asset)), format("%s of %s", rule, tostring(asset))
+      local limit, message, hint = read_limit(value)
+      if limits[name] then return nil, format("%s of %s is given twice", rule, name), "write each asset once" end
+      if not limit then return nil, about .. message, hint end
+      limits[name] = limit
+    end
+    return limits
+  end
 end
 
-local function read_amounts(amounts)
-  local limits = {}
-  for asset, value in pairs(amounts) do
-    local limit = limit_of(value)
-    if not limit then return nil, format("max_amount of %s is no amount", tostring(asset)), DECIMAL end
-    local message, hint = add_limit(limits, "max_amount", asset, limit)
-    if message then return nil, message, hint end
-  end
-  return limits
-end
+local function read_amount(value) return limit_of(value), " is no amount", DECIMAL end
 
 local spending_rules = { amount = "any", period_ms = { 1000, option_schema.EXACT } }
 
-local function read_spending_limit(spending_limit)
-  local limits = {}
-  for asset, entry in pairs(spending_limit) do
-    if type(entry) ~= "table" then entry = { amount = entry } end
-    local message, _, hint = option_schema.check(entry, spending_rules,
-      format("spending_limit of %s: entry", tostring(asset)))
-    if message then return nil, message, hint end
-    local amount, period = limit_of(entry.amount), entry.period_ms or DAY
-    if not amount then return nil, format("spending_limit of %s has no amount", tostring(asset)), DECIMAL end
-    message, hint = add_limit(limits, "spending_limit", asset, { amount = amount, period_ms = period })
-    if message then return nil, message, hint end
-  end
-  return limits
+local function read_spending(entry)
+  if type(entry) ~= "table" then entry = { amount = entry } end
+  local message, _, hint = option_schema.check(entry, spending_rules, ": entry")
+  if message then return nil, message, hint end
+  local amount = limit_of(entry.amount)
+  return amount and { amount = amount, period_ms = entry.period_ms or DAY }, " has no amount", DECIMAL
 end
 
 -- Reads a list by `read_entry`, which returns an entry; or nil, a message and what to do.
@@ -176,7 +169,8 @@ local function read_user(given)
 end
 
 local readers = {
-  max_amount = read_amounts, spending_limit = read_spending_limit, addresses = list_of("addresses", read_address),
+  max_amount = limits_of("max_amount", read_amount), spending_limit = limits_of("spending_limit", read_spending),
+  addresses = list_of("addresses", read_address),
   sub_accounts = set_of(list_of("sub_accounts", read_name)), recipients = set_of(list_of("recipients", read_user)),
 }
 

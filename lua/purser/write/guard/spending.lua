@@ -45,13 +45,14 @@ function M.assets_of(row, params)
   return list
 end
 
---- Returns why no limit of an asset can be obeyed; nil where it can. A service may read "USDT " as USDT, and shows
---- USDT-TRX for USDT.
+--- Returns why no limit of an asset can be obeyed; nil where it can. A service may read "USDT " or "U%53DT" as USDT, and
+--- shows USDT-TRX for USDT.
 ---@param limited table<string, any>  by asset
 ---@return string|nil message, string|nil hint
 function M.unreadable(row, params, asset, limited)
-  if find(asset, "[^\33-\43\45-\126]") or not limited[asset] and limited[match(asset, "^(.*)%-")] then
-    return "the asset has a blank, a comma, a network or a letter beyond ASCII", "write it as the service does"
+  if find(asset, "[^A-Z0-9_.-]") or not limited[asset] and limited[match(asset, "^(.*)%-")] then
+    return "the asset has a network, or a sign that is no letter of ASCII, digit, _, . or -",
+      "write it as the service does"
   end
   if limited[asset] and not (row.moves.amount and params[row.moves.amount]) then
     return "the operation does not say how much " .. asset .. " it moves"
@@ -151,12 +152,19 @@ local function charge(tx, call, account, asset, amount, at)
   add(tx, account, asset, at, amount)
 end
 
+-- Charges a call that says how much it moves.
+local function charge_row(tx, call, params, at)
+  local moves = operations.by_name[call.operation].moves
+  local amount = moves and moves.amount and params[moves.amount]
+  if amount then charge(tx, call, call.account, upper(params[moves.asset]), amount, at) end
+end
+
 -- Charges the calls of a span that were recorded while no limit of their asset stood, all but one.
 local function charge_earlier(tx, account, first, last, but)
   for _, row in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND sent_at < $3
     AND id <> $4 AND NOT EXISTS (SELECT 1 FROM purser_charges AS made WHERE made.call = purser_calls.id
     AND made.content = purser_calls.content)]], account, first, last, but)) do
-    if intents.counts(row) then M.charge_found(tx, row, core.decode(row.params), tonumber(row.sent_at)) end
+    if intents.counts(row) then charge_row(tx, row, core.decode(row.params), tonumber(row.sent_at)) end
   end
 end
 
@@ -218,14 +226,10 @@ function M.admit(tx, intent, row, call, brought)
 end
 
 --- Charges a call that was executed, as a record or a late answer shows, as of a time.
----@param call table<string, string>  its row
----@param at integer  epoch ms
 function M.charge_found(tx, call, params, at)
-  local moves = operations.by_name[call.operation].moves
-  local amount = moves and moves.amount and params[moves.amount]
-  if not amount or tx:rows("SELECT call" .. OF_CALL, call.id, call.content)[1] then return end
+  if tx:rows("SELECT call" .. OF_CALL, call.id, call.content)[1] then return end
   M.lock(tx)
-  charge(tx, call, call.account, upper(params[moves.asset]), amount, at)
+  charge_row(tx, call, params, at)
 end
 
 --- Takes back the charges of a call's present content.

@@ -23,7 +23,6 @@ local M = {}
 ----------------------------------------------------------------------------------------------------- how a row is taken
 
 --- Adds a row, unless another has its id, its key, or its place in a queue. Returns whether it was added.
----@param row table<string, string>  its columns; the others have their defaults
 ---@return boolean
 function M.insert(tx, row)
   local names, places, values = names_of(row), {}, {}
@@ -34,7 +33,6 @@ function M.insert(tx, row)
 end
 
 --- Changes rows. Returns how many.
----@param set table<string, string>  columns and what they are to hold
 ---@param where string               a condition, with `?` for each of the further values
 ---@return integer changed
 function M.update(tx, set, where, ...)
@@ -55,8 +53,6 @@ end
 M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
 --- Returns the rows of an account's calls without a known end that do the same as another: one, or all locked.
----@param same string  the digest of both
----@param id string  of that other
 ---@param lock string|nil  of M.for_update
 ---@return table<string, string>[] rows
 function M.equal_calls(tx, account, same, id, lock)
@@ -136,7 +132,6 @@ end
 
 --- Returns the row of the single call whose key is a payment's name, and whose operation is the payment's; nil for
 --- none.
----@param columns table<string, string>  of the payment
 ---@return table<string, string>|nil row  of that call
 function M.call_with_key(tx, columns)
   lock_key(tx, { name = columns.payment })
@@ -275,7 +270,6 @@ local function counted_row(tx, row, ending)
 end
 
 --- Writes an end in a locked row, counts it in sums, and keeps the end before.
----@param known table<string, string>  the row
 ---@param ending table  { state, record_id, record, answered, message, change, disowned }: all but the first may lack
 function M.write_end(tx, known, ending)
   local set = { state = ending.state, record_id = ending.record_id or "", record = keep(ending.record),

@@ -18,9 +18,7 @@ local M = {}
 ---@field content string        what that stands for
 ---@field operation string
 ---@field params table
----@field sent_at integer       of its latest attempt
----@field recv_window integer
----@field signer string|nil     a digest of the API key of its latest attempt
+---@field sent_at integer       of its latest attempt, like `recv_window` and `signer`
 ---@field state string
 ---@field record_id string|nil  of the record that it made
 ---@field record table|nil      what the service answered, or keeps
@@ -147,7 +145,7 @@ end
 function M.open_calls(self, account, names, first, last)
   local calls, message = read(self.db, "SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
     .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
-    time_text(first - intents.LATEST_MS), time_text(last))
+    time_text(first - intents.MAX_WINDOW_MS), time_text(last))
   if not calls then return nil, message end
   local found = {}
   for _, call in ipairs(calls) do
@@ -158,25 +156,19 @@ function M.open_calls(self, account, names, first, last)
   return found
 end
 
-local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between
+local NEWEST = 1000 -- calls of a window, of each operation
 
---- Returns calls that were made, and sent between two times, of very many those next to either end; or nil and a
---- message.
+--- Returns calls that were made, and sent between two times, of very many the newest; or nil and a message.
 ---@param names table<string, boolean>  of operations
 ---@return purser.Call[]|nil calls, string|nil message
 function M.made_calls(self, account, names, first, last)
-  local found, seen = {}, {}
+  local found = {}
   for name in pairs(names) do
-    for _, order in ipairs { "ASC", "DESC" } do
-      local calls, message = read(self.db, ("SELECT * FROM purser_calls WHERE account = $1 "
-        .. "AND operation = $2 AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at %s LIMIT %d")
-        :format(order, NEAREST), account or "", name, time_text(first), time_text(last))
-      if not calls then return nil, message end
-      for _, call in ipairs(calls) do
-        if not seen[call.id] then found[#found + 1], seen[call.id] = call, true end
-      end
-      if #calls < NEAREST then break end
-    end
+    local calls, message = read(self.db, [[SELECT * FROM purser_calls WHERE account = $1 AND operation = $2
+      AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at DESC LIMIT ]] .. NEWEST, account or "",
+      name, time_text(first), time_text(last))
+    if not calls then return nil, message end
+    for _, call in ipairs(calls) do found[#found + 1] = call end
   end
   return found
 end
