@@ -6,24 +6,24 @@
 
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
-  { "top", 1040, 7, 395 },
-  { "client", 9900, 79, 400 },
-  { "write", 5415, 21, 486 },
-  { "desk/agent", 477, 4, 315 },
+  { "top", 1015, 7, 395 },
+  { "client", 9830, 79, 400 },
+  { "write", 5405, 21, 486 },
+  { "desk/agent", 470, 4, 315 },
   { "desk/approvals", 2600, 13, 335 },
   { "desk/books", 2550, 14, 324 },
   { "desk/fleet", 945, 8, 205 },
   { "desk/monitor", 465, 4, 200 },
-  { "desk/payouts", 2935, 9, 480 },
-  { "desk/receive", 1275, 8, 240 },
-  { "desk/workflow", 850, 7, 395 },
-  { "testing", 5720, 40, 315 },
+  { "desk/payouts", 2800, 9, 480 },
+  { "desk/receive", 1245, 8, 240 },
+  { "desk/workflow", 830, 6, 395 },
+  { "testing", 5705, 40, 315 },
   { "hosts", 1175, 13, 320 },
-  { "cli", 5985, 30, 460 },
-  { "src/core", 6485, 66, 495 },
-  { "src/bind", 3195, 29, 400 },
+  { "cli", 5990, 30, 460 },
+  { "src/core", 6435, 66, 495 },
+  { "src/bind", 3175, 29, 400 },
   { "src/embed", 35, 1, 35 },
-  { "src/httpd", 965, 6, 475 },
+  { "src/httpd", 940, 6, 475 },
 }
 local SLACK = 1.03
 

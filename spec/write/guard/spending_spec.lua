@@ -22,6 +22,7 @@ local function client_with(amount, period_ms, options)
   local all = { journal = journal, account = "acme", rate_limit = false, clock = function() return now end,
     guard = { spending_limit = { USDT = { amount = amount, period_ms = period_ms } } } }
   for name, value in pairs(options or {}) do all[name] = value end
+  all.guard = all.guard or nil
   return assert(new(all, function()
     sent = sent + 1
     return answer == DONE and { status = 200, body = ('{"tranId":"T%d"}'):format(sent), headers = "" } or answer
@@ -276,7 +277,7 @@ end)
 describe("the spending limit of an account", function()
   local function bare(options)
     options = options or {}
-    options.guard = options.guard or {}
+    if options.guard == nil then options.guard = {} end
     return client_with("0", DAY, options)
   end
 
@@ -285,6 +286,13 @@ describe("the spending limit of an account", function()
     local err = rejected(spend(bare(), "7"))
     assert.matches("purser journal limit acme USDT AMOUNT", err.message, 1, true)
     assert(spend(bare { guard = false }, "4"))
+    local extra = { extra_params = { Amount = "100" } }
+    err = rejected(bare({ guard = false }).wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES",
+      asset = "USDT", amount = "0.1" }, extra))
+    assert.matches('what the parameter "Amount" does cannot be judged', tostring(err), 1, true)
+    local before = sent
+    bare({ guard = false }).sub_account:create_sub_account({ subAccount = "tradingdesk1", note = "n" }, extra)
+    assert.equal(before + 1, sent) -- which moves nothing
     rejected(spend(client_with("100", DAY), "3"))
     assert(spend(client_with("100", DAY), "2"))
     rejected(spend(bare { api_key = "another", secret_key = "another" }, "0.1"))

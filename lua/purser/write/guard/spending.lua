@@ -45,8 +45,8 @@ function M.assets_of(row, params)
   return list
 end
 
---- Returns why no limit of an asset can be obeyed; nil where it can. A service may read "USDT " or "U%53DT" as USDT, and
---- shows USDT-TRX for USDT.
+--- Returns why no limit of an asset can be obeyed; nil where it can. A service may read "USDT " or "U%53DT" as USDT,
+--- and shows USDT-TRX for USDT.
 ---@param limited table<string, any>  by asset
 ---@return string|nil message, string|nil hint
 function M.unreadable(row, params, asset, limited)
@@ -210,7 +210,12 @@ function M.admit(tx, intent, row, call, brought)
   M.lock(tx)
   local limited = {}
   for _, limit in pairs(limits) do limited[limit.asset] = true end
-  for _, asset in ipairs(M.assets_of(row, intent.params)) do
+  local assets = M.assets_of(row, intent.params)
+  if assets[1] and intent.extra and intent.extra[1] and not next(brought) then -- a guard with limits judged them itself
+    tx:reject(M.reject(row, "spending_limit", 'the account has limits, and what the parameter "' .. intent.extra[1]
+      .. '" does cannot be judged', "leave `extra_params` out"))
+  end
+  for _, asset in ipairs(assets) do
     for key, limit in pairs(limits) do
       if limit.asset == asset then
         local sum = amount and spent(tx, account, asset, limit.period_ms, intent.sent_at, call)
