@@ -57,8 +57,10 @@ M["an answer is believed whoever's it is"] = {
 -- equal records is nobody's: without any of these checks alone nothing comes out wrong.
 M["the record of an equal call passes for the payment's"] = {
   seed = 24,
-  changed = { { "purser.write.match", "ipairs { learned.free, learned.of[question.intent.id] }",
-      "ipairs { question.union.records }" },
+  changed = { { "purser.write.match", "free = between(learned.timed, subject.time, subject.first, subject.last)",
+      "free = question.union.records" },
+    { "purser.write.match", "end, learned.free, learned.of[question.intent.id] or {})",
+      "end, question.union.records, {})" },
     { "purser.write.match", "if #fit == 1 and not", "if fit[1] and not" },
     { "purser.write.match", "if not now[record] or question.claims:is_own(now[record]) then", "if true then" },
     { "purser.write.journal.schema", "CREATE UNIQUE INDEX purser_calls_record", "CREATE INDEX purser_calls_record" } },

@@ -296,7 +296,7 @@ describe("the spending limit of an account", function()
     rejected(spend(client_with("100", DAY), "3"))
     assert(spend(client_with("100", DAY), "2"))
     rejected(spend(bare { api_key = "another", secret_key = "another" }, "0.1"))
-    assert.equal(3, sent)
+    assert.equal(4, sent)
   end)
 
   it("stands from the first write of who brings it on, though that was rejected", function()

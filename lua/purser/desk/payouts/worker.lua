@@ -77,6 +77,10 @@ end
 
 --- Returns the payment's next stage, which the journal writes with the end of the attempt; false where the payment is
 --- asked about once more.
+---@param outcome string
+---@param message string
+---@param err purser.Error|nil
+---@return purser.Stage|false change
 function Payment:after(outcome, message, err)
   local change = after[outcome](self, message, err)
   if change then self.state = change.stage end
