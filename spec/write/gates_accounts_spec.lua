@@ -23,6 +23,41 @@ local function move(client, amount, name, opts)
   return client.sub_account:transfer(simulated.transfer(amount, { clientTranId = name and id_of(name) }), opts)
 end
 
+-- A new key of a limited account spent without the limit where a script left the account's name out.
+describe("a spending limit", function()
+  local function client_under(name, of, amount)
+    return simulated.client(sim, of, { retry = false, rate_limit = false }, { journal = journal, account = name,
+      guard = amount and { spending_limit = { USDT = amount } } or nil })
+  end
+
+  local function another(name)
+    local made = assert(sim:account { name = name, role = "broker", balances = { USDT = "1000" } })
+    assert(sim:account { name = "tradingdesk1", role = "sub", parent = made.uid })
+    return made
+  end
+
+  it("stops other accounts until a person told the two apart, but those with a limit", function()
+    assert(move(client_under("acme", account, "10"), "4"))
+    local other = another "Other"
+    for name, of in pairs { [false] = another "Unnamed", other = other } do
+      local _, err = move(client_under(name or nil, of), "1")
+      assert.same({ "journal.other_account", "not_sent" }, { err.code, err.outcome })
+      assert.matches('may be of account "acme", which is under a policy or a limit', err.message)
+      if name then assert.is_true(journal:join(err.hint:match "journal join (%x+) other", name, "alice")) end
+    end
+    assert(move(client_under("other", other), "1"))
+    assert(move(client_under("acme", account), "1"))
+    assert(move(client_under("third", another "Third", "5"), "1"))
+    assert.equal(4, applied())
+  end)
+
+  it("stops nobody any more once a person ended the limit", function()
+    assert(move(client_under("acme", account, "10"), "4"))
+    assert(journal:limit("acme", { asset = "USDT", by = "alice" }))
+    assert(move(client_under("other", another "Other"), "1"))
+  end)
+end)
+
 -- A variable of the environment that a timer lacks took the name of the account away, and the payment was made again.
 describe("a key that the same account used under another name", function()
   local unnamed = { retry = false, rate_limit = false }

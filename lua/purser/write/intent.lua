@@ -269,9 +269,9 @@ end
 ---@return purser.Error
 function M.not_apart(gated, account, identity)
   return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
-    message = format('nothing was sent: this API key may be of account "%s", which is under a policy in this journal, '
-      .. 'and this client is account "%s"', gated, account),
-    hint = format('where the key is of account "%s", give the client that name and the policy, else say once that the '
+    message = format('nothing was sent: this API key may be of account "%s", which is under a policy or a limit in '
+      .. 'this journal, and this client is account "%s"', gated, account),
+    hint = format('where the key is of account "%s", give the client that name and its policy, else say once that the '
       .. 'key is not%s: `purser journal join %s %s`', gated, account == identity and ", and give it an account" or "",
       identity, account == identity and "ACCOUNT" or account) }
 end

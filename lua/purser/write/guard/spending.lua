@@ -90,6 +90,17 @@ function M.limits(tx, account)
   return limits, newest, brought
 end
 
+--- Returns an account under a limit, where this one is under none; nil for none.
+---@return string|nil account
+function M.limited_beside(tx, account)
+  local limited = {}
+  for _, row in ipairs(tx:rows "SELECT DISTINCT account FROM purser_limits ORDER BY account") do
+    if next((M.limits(tx, row.account))) then limited[#limited + 1] = row.account end
+    if row.account == account and limited[#limited] == account then return nil end
+  end
+  return limited[1]
+end
+
 -- Writes a limit as the newest, whatever the machine's clock says. Without an amount the limit ends.
 local function write(tx, account, limit, person, newest)
   local at = time_text(math.max(tx:now(), newest and tonumber(newest) + 1 or 0))
