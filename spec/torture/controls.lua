@@ -53,15 +53,16 @@ M["an answer is believed whoever's it is"] = {
   options = { mixes_once_in = 3 },
 }
 
--- The journal's index, which gives a record to one call alone, is taken out as well, and the rule that one of several
--- equal records is nobody's: without any of these checks alone nothing comes out wrong.
+-- The journal's index, which gives a record to one call alone, is taken out as well, and the rules that one of several
+-- equal records is nobody's and that a call waits for rivals: without any of these checks alone nothing comes out wrong.
 M["the record of an equal call passes for the payment's"] = {
   seed = 24,
-  changed = { { "purser.write.match", "free = between(learned.timed, subject.time, subject.first, subject.last)",
-      "free = question.union.records" },
+  changed = { { "purser.write.match", "  local free = learned.free", "  local free = question.union.records" },
+    { "purser.write.match", "free = between(learned.timed, subject.time, subject.first, subject.last)", "" },
     { "purser.write.match", "end, learned.free, learned.of[question.intent.id] or {})",
       "end, question.union.records, {})" },
     { "purser.write.match", "if #fit == 1 and not", "if fit[1] and not" },
+    { "purser.write.match", "if verdict.is_rival(rival, record) then", "if false then" },
     { "purser.write.match", "if not now[record] or question.claims:is_own(now[record]) then", "if true then" },
     { "purser.write.journal.schema", "CREATE UNIQUE INDEX purser_calls_record", "CREATE INDEX purser_calls_record" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
