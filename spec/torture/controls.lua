@@ -54,7 +54,8 @@ M["an answer is believed whoever's it is"] = {
 }
 
 -- The journal's index, which gives a record to one call alone, is taken out as well, and the rules that one of several
--- equal records is nobody's and that a call waits for rivals: without any of these checks alone nothing comes out wrong.
+-- equal records is nobody's and that a call waits for rivals: without one of these checks alone nothing comes out
+-- wrong.
 M["the record of an equal call passes for the payment's"] = {
   seed = 24,
   changed = { { "purser.write.match", "  local free = learned.free", "  local free = question.union.records" },
