@@ -154,8 +154,8 @@ local function needed(tx, account)
   return names
 end
 
--- Ends the transaction where a key signs for an account without a need, another account has one or a spending limit,
--- which this one lacks, too, and no person told the two apart.
+-- Ends the transaction where a key signs for an account without a need beside an account with one, or for an account
+-- without a spending limit beside an account with one, unless a person told the two apart.
 local function check_apart(tx, account, intent)
   local gated = tx:rows("SELECT account FROM purser_needs WHERE gate <> $1 ORDER BY account LIMIT 1", M.JOINED)[1]
   local other = gated and gated.account or spending.limited_beside(tx, account)

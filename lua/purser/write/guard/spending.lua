@@ -93,12 +93,11 @@ end
 --- Returns an account under a limit, where this one is under none; nil for none.
 ---@return string|nil account
 function M.limited_beside(tx, account)
-  local limited = {}
-  for _, row in ipairs(tx:rows "SELECT DISTINCT account FROM purser_limits ORDER BY account") do
-    if next((M.limits(tx, row.account))) then limited[#limited + 1] = row.account end
-    if row.account == account and limited[#limited] == account then return nil end
+  local others = tx:rows("SELECT DISTINCT account FROM purser_limits WHERE account <> $1 ORDER BY account", account)
+  if not others[1] or next((M.limits(tx, account))) then return nil end
+  for _, row in ipairs(others) do
+    if next((M.limits(tx, row.account))) then return row.account end
   end
-  return limited[1]
 end
 
 -- Writes a limit as the newest, whatever the machine's clock says. Without an amount the limit ends.
