@@ -25,16 +25,13 @@ local PATTERNS = {
   { "^\n[^\n]*%f[%w]key[,;\t]", "list" }, { "^\n[^\n]*[,;\t]key%f[%W]", "list" },
 }
 
--- Returns the kind of a file, or nil; what cannot be read is said by the command.
+-- Returns the kind of a file, or nil. The command says why a file cannot be read.
 local function kind_of(path)
-  local file, problem = files.open(path)
-  if not file then return nil, problem end
-  local text
-  text, problem = file:read(4096)
-  if text and text:find "^%s*{" then text, problem = files.read(path) end
-  file:close()
-  if not text then return nil, problem end
-  for _, pair in ipairs(PATTERNS) do
+  local file = files.open(path)
+  local text = file and file:read(4096)
+  if file then file:close() end
+  if text and text:find "^%s*{" then text = files.read(path) end
+  for _, pair in ipairs(text and PATTERNS or {}) do
     if ("\n" .. text):find(pair[1]) then return pair[2] end
   end
 end
