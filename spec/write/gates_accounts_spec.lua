@@ -19,6 +19,13 @@ local function applied() return simulated.counted(sim, TRANSFER, "applied") end
 -- An id of the length that the service wants.
 local function id_of(name) return (name:gsub("%W", "") .. ("0"):rep(32)):sub(1, 32) end
 
+-- Another account of the service.
+local function another(name)
+  local made = assert(sim:account { name = "Acme " .. name, role = "broker", balances = { USDT = "1000" } })
+  assert(sim:account { name = "tradingdesk1", role = "sub", parent = made.uid })
+  return made
+end
+
 local function move(client, amount, name, opts)
   return client.sub_account:transfer(simulated.transfer(amount, { clientTranId = name and id_of(name) }), opts)
 end
@@ -28,12 +35,6 @@ describe("a spending limit", function()
   local function client_under(name, of, amount)
     return simulated.client(sim, of, { retry = false, rate_limit = false }, { journal = journal, account = name,
       guard = amount and { spending_limit = { USDT = amount } } or nil })
-  end
-
-  local function another(name)
-    local made = assert(sim:account { name = name, role = "broker", balances = { USDT = "1000" } })
-    assert(sim:account { name = "tradingdesk1", role = "sub", parent = made.uid })
-    return made
   end
 
   it("stops other accounts until a person told the two apart, but those with a limit", function()
@@ -64,13 +65,6 @@ describe("a key that the same account used under another name", function()
 
   local function client_under(name, of)
     return simulated.client(sim, of or account, unnamed, { journal = journal, account = name })
-  end
-
-  -- Another account of the service.
-  local function another(name)
-    local made = assert(sim:account { name = "Acme " .. name, role = "broker", balances = { USDT = "1000" } })
-    assert(sim:account { name = "tradingdesk1", role = "sub", parent = made.uid })
-    return made
   end
 
   it("is rejected where one of the two is but a digest of the API key", function()
