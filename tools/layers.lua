@@ -21,7 +21,7 @@ local order = {
 }
 -- Files on top of lua/purser that are values; json and schedule use client/util.
 local values = { core = "base", http = "base", httpd = "base", version = "base", decimal = "base", codes = "base",
-  json = "client/util", schedule = "client/util", init = "module", module = "module" }
+  json = "client/util", schedule = "client/util", address = "client/operations", init = "module", module = "module" }
 local rank = {}
 for i, rooms in ipairs(order) do
   for _, room in ipairs(rooms) do rank[room] = i end
