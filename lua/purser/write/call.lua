@@ -9,6 +9,7 @@
 local answers = require "purser.write.answers"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
@@ -46,12 +47,6 @@ local function no_random(row, message)
     message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
 end
 
--- The id of a call with a key: each repetition has that id at the service, too.
-local function id_of_key(client, row, key)
-  local account = client:account()
-  return digest.of(("purser call\n%d:%s\n%s\n%s"):format(#account, account, row.full_name, key)):sub(1, 32)
-end
-
 --- Returns the name of a client's account that was given none: a digest of the API key.
 ---@return string
 function M.unnamed(client)
@@ -61,10 +56,10 @@ end
 
 -- Returns what a key stands for: the values sent, and the values asked for where these were completed.
 local function content_of(row, values, asked)
-  local content = intents.content(row, values)
+  local content = digests.content(row, values)
   if not asked then return content end
   local checked, _, given = validate.check(row, asked)
-  local first = intents.content(row, checked or given)
+  local first = digests.content(row, checked or given)
   return first == content and content or content .. " " .. first
 end
 
@@ -79,7 +74,7 @@ local function make_key(client, row, values, opts)
   end
   if client._credentials and (key or id) then pipeline.refresh_credentials(client) end -- they may be new ones
   if name and not id and client._generate_ids then
-    local made, message = key and id_of_key(client, row, key), nil
+    local made, message = key and digests.id_of_key(client:account(), row.full_name, key), nil
     if not made then made, message = core.random_token(32) end
     if not made then return nil, no_random(row, message) end
     values[name] = made

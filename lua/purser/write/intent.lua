@@ -4,7 +4,7 @@
 
 local codes = require "purser.codes"
 local core = require "purser.core"
-local digest = require "purser.client.util.digest"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local json = require "purser.json"
 local operations = require "purser.client.operations"
@@ -15,7 +15,7 @@ local validate = require "purser.client.call.validate"
 local M = {}
 
 local find, format, gmatch, gsub, lower = string.find, string.format, string.gmatch, string.gsub, string.lower
-local sub, upper = string.sub, string.upper
+local sub = string.sub
 
 ---@class purser.Intent
 ---@field operation string       full name
@@ -51,18 +51,7 @@ function M.id_of(record)
   return id ~= "" and id or nil
 end
 
---- Returns the list that shows the records of an operation; nil for none. Both groups of sub-accounts share lists.
----@return string|nil
-function M.history_of(row)
-  local lookup = row.reconcile and row.reconcile.lookup
-  return lookup and (gsub(lookup, "^broker%.", "sub_account."))
-end
-
---- Returns the list in which an operation makes a record; "" for none.
----@return string
-function M.makes_in(row)
-  return (row.effect == "create" or row.effect == "transfer") and M.history_of(row) or ""
-end
+M.history_of, M.makes_in = digests.history_of, digests.makes_in
 
 ---@return table<string, boolean>
 function M.shown_in(history)
@@ -80,44 +69,6 @@ end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
--- Returns a value, an amount in one spelling: 1.50 is 1.5.
-local function plain_amount(row, name, value)
-  local param = row.by_name[name]
-  local amount = param and param[2] == "amount" and core.decimal(value)
-  return tostring(amount or value)
-end
-
--- People spell these names in several ways.
-local spelled = { asset = upper, coin = upper, toAccount = lower, fromAccount = lower, address = lower }
-
--- Returns the names that a record shows of a call which only its content identifies; nil for any other call.
-local function shown_names(row)
-  local reconcile = row.reconcile
-  if not reconcile or reconcile.strategy ~= "match" and reconcile.strategy ~= "nothing" then return nil end
-  local shown = {}
-  for _, name in ipairs(reconcile.match_on) do shown[name] = true end
-  return shown
-end
-
--- Returns a digest of a title and values, without the generated id and passwords, which change when a call is repeated.
----@param shown table<string, boolean>|nil  the names that count; nil: all
----@param spelling table<string, fun(value: string): string>
-local function digest_of(title, row, params, shown, spelling)
-  local names, parts, made = {}, { title }, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
-  for name in pairs(params) do
-    local param = row.by_name[name]
-    local is_password = param and param[2] == "md5"
-    if name ~= made and not is_password and (not shown or shown[name]) then names[#names + 1] = name end
-  end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    local value = plain_amount(row, name, params[name])
-    if spelling[name] then value = spelling[name](value) end
-    parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
-  end
-  return digest.of(table.concat(parts, "\n"))
-end
-
 --- Returns a time as tables keep times: 13 digits, ordered as texts. Times out of range become the first or last.
 ---@param ms integer  epoch milliseconds
 ---@return string
@@ -125,29 +76,11 @@ function M.time_text(ms)
   return format("%013d", math.min(math.max(0, ms), 9999999999999))
 end
 
---- Returns the digest that equal calls of one history share: of all values that a record shows, without the generated
---- id. Of withdrawals neither network nor contract counts, and a memo counts as part of the address, as in one
---- operation.
-function M.digest(row, params)
-  local shown, history = shown_names(row), M.makes_in(row)
-  if row.moves and row.moves.to == "address" and params.address then
-    local memo = params.memo and params.memo ~= "" and ":" .. params.memo or ""
-    shown, params = nil, { coin = params.coin, address = params.address .. memo, amount = params.amount,
-      remark = params.remark }
-  end
-  return digest_of(history ~= "" and history or row.full_name, row, params, shown, spelled)
-end
-
---- Returns a digest of all values of a call: its key stands for them.
----@param params table<string, any>
----@return string
-function M.content(row, params) return digest_of(row.full_name, row, params, nil, { asset = upper, coin = upper }) end
-
 --- Returns the key of a call that carries the caller's id; nil for any other call.
 ---@return { name: string, content: string }|nil
 function M.own_key(row, params)
   local id = row.reconcile.generated_id and params[row.reconcile.client_id]
-  return id and { name = id, content = M.content(row, params) } or nil
+  return id and { name = id, content = digests.content(row, params) } or nil
 end
 
 --- Returns the one of calls of equal content and time that an intent written by hand means: no other id than its own

@@ -6,6 +6,7 @@
 local call = require "purser.write.call"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
 local hooks = require "purser.client.call.hooks"
@@ -48,7 +49,11 @@ function M.check(operation, params) return validate.check(operations.by_name[ope
 
 --- Returns a digest of parameters, the same for all spellings.
 ---@type fun(operation: string, params: table<string, string>): string
-function M.content(operation, params) return intents.content(operations.by_name[operation], params) end
+function M.content(operation, params) return digests.content(operations.by_name[operation], params) end
+
+--- Returns the id by which the service knows a payment of a queue.
+---@type fun(account: string, queue: string, key: string): string
+M.id_of_payment = digests.id_of_payment
 
 --- Returns the columns of a call.
 ---@param operation string
@@ -58,7 +63,7 @@ function M.content(operation, params) return intents.content(operations.by_name[
 function M.columns(operation, params, key)
   local row = operations.by_name[operation]
   return { operation = operation, params = intents.encode { params = params }, key = key or "",
-    content = intents.content(row, params), digest = intents.digest(row, params), history = intents.makes_in(row) }
+    content = digests.content(row, params), digest = digests.likeness(row, params), history = intents.makes_in(row) }
 end
 
 --- Adds a row. Returns whether it was added: not where another has its key, or its place in a queue.
@@ -75,7 +80,7 @@ end
 --- Returns the row of an equal call without a known end, an undecided one first, locked; nil for none.
 ---@type fun(tx: table, account: string, operation: string, params: table<string, string>): table<string, string>|nil
 function M.equal_call(tx, account, operation, params)
-  local rows = calls.equal_calls(tx, account, intents.digest(operations.by_name[operation], params), "",
+  local rows = calls.equal_calls(tx, account, digests.likeness(operations.by_name[operation], params), "",
     calls.for_update[tx.db.name])
   for _, row in ipairs(rows) do
     if row.state == "undecided" then return row end

@@ -2,7 +2,7 @@
 -- The queue's table: which payments a worker gets, and which changes it may still make.
 
 local core = require "purser.core"
-local intents = require "purser.write.intent"
+local digests = require "purser.write.digests"
 local operations = require "purser.client.operations"
 local own = require "own_journal"
 local queue = require "purser.desk.payouts.queue"
@@ -374,7 +374,7 @@ describe("the journal's knowledge of a payment", function()
   -- Writes a call of these columns.
   local function write(fields)
     local row = { account = "a", state = "unknown", recv_window = "5000",
-      digest = intents.digest(operations.by_name["wallet.transfer"], MOVE) }
+      digest = digests.likeness(operations.by_name["wallet.transfer"], MOVE) }
     for name, value in pairs(fields) do row[name] = value end
     within(function(tx) own.write(tx, row.id, now, row) end)
   end

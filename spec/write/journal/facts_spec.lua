@@ -2,6 +2,7 @@
 -- Attempts are facts: a record speaks for the attempt in whose window it lies, and each attempt has its own signer.
 
 local copy_of = require "copy_of"
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local listing_service = require "listing_service"
 local memory = require "purser.write.journal.memory"
@@ -24,7 +25,7 @@ local function begin(journal, id, at, signer)
   local params = copy_of(MOVE, { clientTranId = id })
   local intent = { id = assert(intents.new_id()), operation = ROW.full_name, params = params, sent_at = NOW + at,
     recv_window = 5000, account = "treasury", host = "h", signer = signer }
-  assert(journal:begin(intent, ROW, nil, { name = id, content = intents.content(ROW, params), unnamed = "" }))
+  assert(journal:begin(intent, ROW, nil, { name = id, content = digests.content(ROW, params), unnamed = "" }))
   return intent
 end
 

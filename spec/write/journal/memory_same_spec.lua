@@ -4,6 +4,7 @@
 -- make test: 2 s, on lua5.4 and luajit
 
 local copy_of = require "copy_of"
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
 local operations = require "purser.client.operations"
@@ -98,7 +99,7 @@ local function next_step(roll, begun, prefix)
     local row, params, name = operations.by_name[call[1]], copy_of(call[2]), roll:roll(2) == 1 and one_of(KEYS)
     if name and call[3] then params[call[3]] = name .. prefix end
     if roll:roll(4) == 1 and params.amount then params.amount = "3" end
-    local key = name and { name = name .. prefix, content = intents.content(row, params) }
+    local key = name and { name = name .. prefix, content = digests.content(row, params) }
     local intent = { operation = call[1], params = params, sent_at = T0 + roll:roll(20) * 1000, recv_window = 5000,
       account = one_of(ACCOUNTS) .. prefix, id = ("%s-%d"):format(prefix, #begun + 1) }
     begun[#begun + 1] = false

@@ -2,6 +2,7 @@
 -- A journal knows this of calls, in a database or in memory: who owns a record, which calls are open, and that a key is
 -- used once.
 
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
 local operations = require "purser.client.operations"
@@ -20,7 +21,7 @@ local function intent_of(more)
   return intents.new(ROW, params, nil, more.sent_at or T0, 5000, more.account or "treasury", "call-" .. count)
 end
 
-local function key_of(intent, name) return { name = name, content = intents.content(ROW, intent.params) } end
+local function key_of(intent, name) return { name = name, content = digests.content(ROW, intent.params) } end
 
 local kinds = {
   ["in memory"] = { begin = memory.new, finish = function() end },
@@ -63,7 +64,7 @@ for name, kind in pairs(kinds) do
       assert.same({ is_over = true }, journal:reconciled(first, { outcome = "done", record = { id = "12" } }))
       assert.same({}, assert(journal:owners("record_id", "treasury", { "12" })))
       assert.same({ counts = true }, journal:reconciled(again, { outcome = "done", record = { id = "12" } }))
-      assert.equal(intents.digest(ROW, again.params),
+      assert.equal(digests.likeness(ROW, again.params),
         assert(journal:owners("record_id", "treasury", { "12" }))["12"].digest)
     end)
 

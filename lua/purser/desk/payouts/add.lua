@@ -2,7 +2,6 @@
 -- Adds payments: checks a list, makes the ids, and finds what the queue holds already.
 
 local core = require "purser.core"
-local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
 local plain_text = require "purser.client.util.plain_text"
 local planned = require "purser.write.planned"
@@ -18,9 +17,7 @@ local function argument_error(key, message, hint)
   return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message), hint)
 end
 
--- Returns the id by which the service knows a payment: one for account, queue and key, so that a payment is found when
--- the journal is lost, also with other content.
-local function made_id(self, key) return digest.id("purser payment", self.account, self.queue, key) end
+local function made_id(self, key) return planned.id_of_payment(self.account, self.queue, key) end
 
 --- Returns a payment with checked parameters and its id; or nil and an error.
 ---@param self { account: string, queue: string }

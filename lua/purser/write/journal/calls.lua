@@ -5,6 +5,7 @@
 local facts = require "purser.write.journal.facts"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
@@ -157,7 +158,7 @@ local function take(tx, intent, row, key, known, columns)
   intent.attempt = 1
   local new = { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
     key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent), attempt = "1",
-    digest = intents.digest(row, intent.params), state = "open", first_sent_at = sent_at, sent_at = sent_at,
+    digest = digests.likeness(row, intent.params), state = "open", first_sent_at = sent_at, sent_at = sent_at,
     recv_window = ("%d"):format(intent.recv_window), host = intent.host or "", signer = intent.signer or "" }
   for name, value in pairs(columns) do new[name] = value end
   if key then check_others(tx, new, row, key) end
@@ -200,7 +201,7 @@ function M.begin(self, intent, row, guard, key, payment)
     local charged = payment or known or { id = intent.id, content = key and key.content or "" }
     if guard then
       guard:admit(tx, row, function()
-        return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), charged.id)[1]
+        return M.equal_calls(tx, intent.account or "", digests.likeness(row, intent.params), charged.id)[1]
       end)
     end
     if guard ~= false then spending.admit(tx, intent, row, charged, guard and guard.limits or {}) end

@@ -3,6 +3,7 @@
 -- without a database.
 
 local core = require "purser.core"
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
 local schema = require "purser.write.journal.schema"
@@ -92,7 +93,7 @@ function M.call_of_intent(self, intent)
   end
   local row = operations.by_name[intent.operation]
   local found, message = read(self.db, "SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3 "
-    .. "AND operation = $4", intents.digest(row, intent.params), time_text(intent.sent_at), intent.account or "",
+    .. "AND operation = $4", digests.likeness(row, intent.params), time_text(intent.sent_at), intent.account or "",
     intent.operation)
   return found and intents.meant(row, intent, found), message
 end

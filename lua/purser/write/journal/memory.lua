@@ -3,6 +3,7 @@
 -- one transport share a journal: answers may be mixed up. It keeps the last hour, at most MAX_CALLS calls of 1 kB each.
 
 local core = require "purser.core"
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
 
@@ -77,7 +78,7 @@ local function add(self, intent, row, key, slot)
   forget_old(self, intent.sent_at)
   local call = { id = intent.id or assert(intents.new_id()), key = key and key.name, content = key and key.content,
     slot = slot, account = intent.account or "", operation = row.full_name, history = intents.makes_in(row),
-    digest = intents.digest(row, intent.params), earlier = {} }
+    digest = digests.likeness(row, intent.params), earlier = {} }
   begin(self, call, intent, 1)
   -- counted last: an error in between leaves no gap in the list
   self.by_id[call.id], self.list[self.last + 1] = call, call
@@ -166,7 +167,7 @@ Memory.finish, Memory.reconciled = intents.finish, intents.reconciled
 function Memory:call_of(intent)
   if intent.id then return self.by_id[intent.id] end
   local row = operations.by_name[intent.operation]
-  local digest = intents.digest(row, intent.params)
+  local digest = digests.likeness(row, intent.params)
   return intents.meant(row, intent, those(self, function(call)
     return call.sent_at == intent.sent_at and call.digest == digest and call.operation == intent.operation
       and call.account == (intent.account or "")
