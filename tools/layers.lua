@@ -49,7 +49,7 @@ end
 -- that has a page in the reference.
 local public = set_of [[purser purser.client.call.errors purser.write.journal purser.desk.fleet.vault
   purser.client.operations.facts purser.client.operations.states
-  purser.client.operations.network
+  purser.client.operations.network purser.client.operations.columns purser.address
   purser.testing.recording.drift purser.testing.recording.record
   purser.testing.recording.replay purser.write.planned purser.desk.approvals.plan_text purser.desk.approvals.signers
   purser.desk.approvals.sshsig purser.desk.approvals.policy purser.desk.approvals.policy_chain]]

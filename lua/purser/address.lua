@@ -30,6 +30,7 @@ local format = string.format
 ---@field code string     "address.other_network", "address.checksum", ...
 ---@field message string
 ---@field hint string|nil what to do
+---@field is_whole boolean|nil  the text is an address of another network, and not merely none of this
 local Finding = { __name = "purser.finding" }
 Finding.__index = Finding
 
@@ -67,13 +68,17 @@ end
 
 -- Words in front of a colon that begin an address or a link, and are no account.
 local PREFIXES = {}
-for name in ([[kaspa kaspatest bitcoincash bchtest bchreg ecash ectest etoken cfx ronin nano xrb bitcoin litecoin dogecoin
-  dash zcash monero ethereum tron ton xrpl ripple stellar solana cardano near cosmos web+stellar k]]):gmatch "%S+" do
+for name in ([[kaspa kaspatest bitcoincash bchtest bchreg ecash ectest etoken cfx ronin nano xrb bitcoin litecoin
+  dogecoin dash zcash monero ethereum tron ton xrpl ripple stellar solana cardano near cosmos web+stellar k]]):gmatch "%S+" do
   PREFIXES[name] = true
 end
 
--- Returns address and memo of `address:memo`: the whole is no address, the front is a plain one, the rest is none.
-local function apart(text)
+--- Returns the parts of `address:memo`, where the whole is no address, the front is a plain one, and the rest is none;
+--- nil for any other text.
+---@param text string
+---@return string|nil address, string|nil memo, purser.AddressReading|nil reading
+function M.apart(text)
+  if reading_of(text) then return nil end
   local front, behind = text:match "^([^:]+):(.+)$"
   if not front or PREFIXES[front:lower()] then return nil end
   local one, other = reading_of(front), reading_of(behind)
@@ -95,7 +100,7 @@ function M.place(address, memo, is_loose)
   address, memo = text_of(address), text_of(memo)
   local one = reading_of(address)
   if not one and address:find(":", 2, true) then
-    local _, behind, front = apart(address)
+    local _, behind, front = M.apart(address)
     if front and (memo == "" or memo == behind) then one, memo = front, behind end
   end
   if not one then return "text:" .. (is_loose and address:lower() or address), memo end
@@ -150,13 +155,16 @@ end
 local B58, BECH, B32 = "[1-9A-HJ-NP-Za-km-z]+", "[02-9ac-hj-np-z]+", "[A-Z2-7]+"
 local shapes = {
   { "trx", "^T" .. B58 .. "$", 33, 35 }, { "xrp", "^r" .. B58 .. "$", 25, 35 }, { "xrp", "^X" .. B58 .. "$", 46, 48 },
-  { "btc", "^[13]" .. B58 .. "$", 26, 35 }, { "ltc", "^[LM]" .. B58 .. "$", 33, 35 }, { "doge", "^D" .. B58 .. "$", 33, 35 },
-  { "btc", "^[Bb][Cc]1%w+$", 14, 90 }, { "ltc", "^[Ll][Tt][Cc]1%w+$", 40, 90 }, { "ada", "^addr1" .. BECH .. "$", 50, 120 },
-  { "ada", "^Ddz" .. B58 .. "$", 90, 110 }, { "xlm", "^G" .. B32 .. "$", 55, 57 }, { "xlm", "^M" .. B32 .. "$", 68, 70 },
+  { "btc", "^[13]" .. B58 .. "$", 26, 35 }, { "ltc", "^[LM]" .. B58 .. "$", 33, 35 },
+  { "doge", "^D" .. B58 .. "$", 33, 35 }, { "btc", "^[Bb][Cc]1%w+$", 14, 90 }, { "ltc", "^[Ll][Tt][Cc]1%w+$", 40, 90 },
+  { "ada", "^addr1" .. BECH .. "$", 50, 120 }, { "ada", "^Ddz" .. B58 .. "$", 90, 110 },
+  { "xlm", "^G" .. B32 .. "$", 55, 57 }, { "xlm", "^M" .. B32 .. "$", 68, 70 },
   { "ton", "^[UEk0]Q[%w_/+%-]+$", 47, 49 }, { "bch", "^bitcoincash:" .. BECH .. "$", 50, 80 },
-  { "kas", "^kaspa:" .. BECH .. "$", 60, 75 }, { "cosmos", "^%l+1" .. BECH .. "$", 38, 75 }, { "algo", "^" .. B32 .. "$", 58, 58 },
+  { "kas", "^kaspa:" .. BECH .. "$", 60, 75 }, { "cosmos", "^%l+1" .. BECH .. "$", 38, 75 },
+  { "algo", "^" .. B32 .. "$", 58, 58 },
   { "xno", "^nano_%w+$", 60, 70 }, { "xno", "^xrb_%w+$", 60, 70 }, { "fil", "^f[123]%w+$", 40, 90 },
-  { "stx", "^S[PM]%w+$", 38, 42 }, { "xtz", "^tz%d" .. B58 .. "$", 35, 37 }, { "dash", "^X" .. B58 .. "$", 34, 34 },
+  { "stx", "^S[PM]%w+$", 38, 42 }, { "xtz", "^tz%d" .. B58 .. "$", 35, 37 },
+  { "dash", "^X" .. B58 .. "$", 34, 34 },
   { "zec", "^t[13]" .. B58 .. "$", 34, 36 },
 }
 
@@ -170,6 +178,20 @@ function M.mistyped(text)
   for _, shape in ipairs(shapes) do
     if #text >= shape[3] and #text <= shape[4] and text:find(shape[2]) then return shape[1] end
   end
+end
+
+--- Judges a memo by its network. Returns "good"; or "told" or "refused", a message and what to do. Only a network whose
+--- row is certain refuses.
+---@param network table|string|nil  the service's record, or a name
+---@param memo string
+---@param coin table|nil  the service's record of the coin
+---@return "good"|"told"|"refused" state, string|nil message, string|nil hint
+function M.judge_memo(network, memo, coin)
+  local row, is_sure
+  if network then row, is_sure = network_table.row_of(network, coin) end
+  local state, message, hint = memos.judge(row and row.memo, memo)
+  if state == "refused" and row and row.memo and not is_sure then state = "told" end
+  return state, message, hint
 end
 
 local function finding(code, message, hint)
@@ -200,7 +222,9 @@ local function best_of(row, readings)
         one.state, one.note = "rare", "a form that wallets show, and the service may not take"
       end
       if own_form and reading.payee then
-        local bytes = reading.payee:match "^ss58:(%x+)$":gsub("%x%x", function(two) return string.char(tonumber(two, 16)) end)
+        local bytes = reading.payee:match "^ss58:(%x+)$":gsub("%x%x", function(two)
+          return string.char(tonumber(two, 16))
+        end)
         one.state, one.note = "apart", "this account in the form of another network"
         one.plain = core.address_write("ss58", own_form:match "%d+$", bytes)
       end
@@ -210,11 +234,8 @@ local function best_of(row, readings)
   return best
 end
 
--- Returns how a network's addresses are told by people: "an address of Tron".
-local function of_family(family)
-  local article = "an address of "
-  return article .. network_table.words(family)
-end
+-- Returns whose an address is, for people.
+local function of_family(family) return "one of " .. network_table.words(family) end
 
 -- Returns the finding of a text that is no address of a network.
 local function not_of(name, row, text, readings)
@@ -223,11 +244,14 @@ local function not_of(name, row, text, readings)
     local is_certain = reading.is_checked or reading.family == "evm" or reading.family == "hbar"
     if is_certain and not wrong_case then
       local home = network_table.home_of(reading.family)
-      local kind = reading.state == "test" and "an address of a test network of " .. network_table.words(reading.family)
+      local kind = reading.state == "test" and "one of a test network of " .. network_table.words(reading.family)
         or reading.state == "nothing" and (reading.note or "no address") or of_family(reading.family)
-      return finding("other_network", format("the address is %s, and none of %s", kind, name), reading.state ~= "nothing"
-        and (home and format("name the network %s, or ask the payee for an address of %s", home, name)
-          or format("check the network, or ask the payee for an address of %s", name)) or nil)
+      local one = finding("other_network", format("the address is %s, and none of %s", kind, name),
+        home and reading.state == "plain"
+          and format("name the network %s, or ask the payee for an address of %s", home, name)
+          or format("check the network, or ask the payee for an address of %s", name))
+      one.is_whole = true
+      return one
     end
   end
   local mistyped = M.mistyped(text)
@@ -238,12 +262,12 @@ local function not_of(name, row, text, readings)
     end
   end
   if mistyped and row and mistyped ~= "cosmos" then
-    return finding("other_network", format("the address has the shape of %s with a wrong character, and none of %s",
-      of_family(mistyped):gsub("^an address", "one"), name), "check the network, and copy the address again")
+    return finding("other_network", format("the address has the shape of %s with a wrong character, and is none of %s",
+      of_family(mistyped), name), "check the network, and copy the address again")
   end
   if text:find "^0x%x+$" and #text == 66 then
-    return finding("other_network", format("64 digits behind 0x are a transaction or an address of another network, and no "
-      .. "address of %s", name), "ask the payee for an address")
+    return finding("other_network", format("64 digits behind 0x are a transaction or an address of another network, and "
+      .. "no address of %s", name), "ask the payee for an address")
   elseif text:find "^[%w_%-]+%.%l+$" then
     return finding("form", "the address is a name, and the service pays addresses", "ask the payee for the address")
   end
@@ -255,10 +279,11 @@ end
 local function finding_of(best, name)
   local reading = best.reading
   if best.state == "rare" then
-    return finding("rare", format("the address is %s of %s", best.note or "a rare form", name), "ask the payee for the usual form")
+    return finding("rare", format("the address is unusual for %s: %s", name, best.note or "a rare form"),
+      "ask the payee for the usual form")
   elseif best.state == "apart" and reading.memo then
-    return finding("memo_inside", "the address is " .. best.note, format('give address = "%s" and memo = "%s"', best.plain,
-      reading.memo))
+    return finding("memo_inside", "the address is " .. best.note, format('give address = "%s" and memo = "%s"',
+      best.plain, reading.memo))
   elseif best.state == "apart" then
     return finding("form", "the address is " .. best.note, best.plain and format('give "%s"', best.plain) or nil)
   elseif best.state == "test" then
@@ -296,6 +321,8 @@ local function contract_of(coin, payee)
   end
 end
 
+local TELLING = { evm = true, sol = true, move = true, hbar = true } -- without a checksum
+
 -- Families that a network's own contracts tell, where the table has none. A contract tells more than its account:
 -- modules of Move and prefixes of bech32.
 local function told_by(contract)
@@ -304,9 +331,7 @@ local function told_by(contract)
   local readings = M.read(front or contract)
   local families, has = {}, false
   for _, reading in ipairs(readings) do
-    local is_telling = reading.is_checked or reading.family == "evm" or reading.family == "sol" or reading.family == "move"
-      or reading.family == "hbar"
-    if is_telling and reading.payee then families[reading.family], has = true, true end
+    if (reading.is_checked or TELLING[reading.family]) and reading.payee then families[reading.family], has = true, true end
   end
   if front then families = { move = true } end
   return (has or front) and families or nil
@@ -374,14 +399,14 @@ end
 ---@return purser.AddressCheck
 function M.check(given)
   local result = { problems = {}, warnings = {}, cures = {} }
-  local text, readings = given.address, nil
+  local text = given.address
   if type(text) ~= "string" or text == "" or text:find "[^!-~]" then
     add(result.problems, finding("form", "no network has an address with blanks or characters that are not ASCII",
       "copy it again from its source"))
     result.state = "refused"
     return result
   end
-  readings = M.read(text)
+  local readings = M.read(text)
   local network = given.network
   local name = type(network) == "table" and (network.netWork or network.network) or network
   local row, is_sure = nil, false
@@ -398,12 +423,10 @@ function M.check(given)
     if result.payee then result.payee = M.payee(text, given.memo) end
   end
   local memo = text_of(given.memo)
-  if memo ~= "" and row then
-    local state, message, hint = memos.judge(row.memo, memo)
-    if state ~= "good" then
-      local list = state == "refused" and is_sure and not given.as_is and result.problems or result.warnings
-      add(list, finding("memo", format("the memo %s", message), hint))
-    end
+  if memo ~= "" then
+    local state, message, hint = M.judge_memo(network, memo, given.coin)
+    local list = state == "refused" and not given.as_is and result.problems or result.warnings
+    if state ~= "good" then add(list, finding("memo", format("the memo %s", message), hint)) end
   end
   result.state = result.problems[1] and "refused" or result.warnings[1] and "told" or "good"
   return result

@@ -4,14 +4,13 @@
 
 local lazy = require "purser.client.util.lazy"
 local memos = require "purser.client.operations.memos"
-local network_table = require "purser.client.operations.network_table"
 local plain_text = require "purser.client.util.plain_text"
 local write_kinds = lazy "purser.client.operations.write_kinds"
 local address_ = lazy "purser.address"
 
 local M = {}
 
-local find, format, gmatch, match, sub = string.find, string.format, string.gmatch, string.match, string.sub
+local find, format, gmatch, lower, match = string.find, string.format, string.gmatch, string.lower, string.match
 
 local function refused(message, hint) return "refused", message, hint end
 local function told(message, hint) return "told", message, hint end
@@ -94,13 +93,7 @@ function judge.key(text)
   return "good"
 end
 
-function judge.memo(text, of)
-  local row, is_sure
-  if of.network or of.netWork then row, is_sure = network_table.row_of(of.network or of.netWork) end
-  local state, message, hint = memos.judge(row and row.memo, text)
-  if state == "refused" and row and row.memo and not is_sure then state = "told" end
-  return state, message, hint
-end
+function judge.memo(text, of) return address_.judge_memo(of.network or of.netWork, text, of.record) end
 
 local function by_kind(name)
   return function(text)
@@ -127,6 +120,15 @@ function judge.customer_address(text)
 end
 
 local accounts = { EMAIL = "email", UID = "uid", MOBILE = "phone" }
+
+--- Returns a user's name in one spelling, for comparing: zeros in front of a UID are no part of it.
+---@param kind string|nil  EMAIL, UID or MOBILE
+---@param account string
+---@return string
+function M.canonical(kind, account)
+  if kind == "UID" then return match(account, "^0*(%d+)$") or account end
+  return kind == "EMAIL" and lower(account) or account
+end
 
 --- Returns the type of a parameter's column; nil for one that has none beside its kind.
 ---@param name string

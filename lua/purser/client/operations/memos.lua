@@ -79,7 +79,9 @@ end
 ---@return "good"|"told"|"refused" state, string|nil message, string|nil hint
 function M.judge(form, memo)
   local plain, what = plain_text.is_plain(memo)
-  if not plain then return "refused", format("holds a %s, which cannot be seen", what), "copy it again from its source" end
+  if not plain then
+    return "refused", format("holds a %s, which cannot be seen", what), "copy it again from its source"
+  end
   if memo:find "^ " or memo:find " $" or memo:find "^\194\160" or memo:find "\194\160$" then
     return "refused", "begins or ends with a blank, which cannot be seen", "remove it"
   end
@@ -90,7 +92,7 @@ function M.judge(form, memo)
       return "refused", format('"%s" is no number from 0 to %s', memo, most), "the network has such numbers alone"
     end
     if digits ~= memo then
-      return "told", format('"%s" is the same as "%s": the network has numbers', memo, digits), "zeros in front do not travel"
+      return "told", format('"%s" is the same as "%s"', memo, digits), "zeros in front do not travel: it is a number"
     end
     return "good"
   end

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- A network is one value, by any of its names. The form of its addresses (first characters, length, checksum) judges an
--- address; an unknown form judges none. A form proves no address, and finds a wrong network or a mistyped character.
+-- A network is one value, by any of its names. An answer and a destination are of a network, and pay a payee
+-- (purser.address).
 
 local address_ = require "purser.address"
+local columns = require "purser.client.operations.columns"
 local network_table = require "purser.client.operations.network_table"
 
 local M = {}
@@ -107,7 +108,11 @@ function M.answer_problem(asked, shown, coin, is_read)
   if is_blank(shown.address) then return "the answer shows no address" end
   local name = asked.network or shown.netWork or shown.network
   local network = coin and M.find(coin, name) or { netWork = name, network = name }
-  return name and M.problem(network, shown.address, not coin) or nil
+  local judged = name and address_.check { address = shown.address, network = network }
+  for _, problem in ipairs(judged and judged.problems or {}) do
+    local is_of_another = problem.code == "address.other_network" and problem.is_whole
+    if is_of_another or coin and not judged.cures.address then return problem.message end
+  end
 end
 
 ---@class purser.Destination
@@ -117,6 +122,7 @@ end
 ---@field network string|nil
 ---@field contract string|nil
 ---@field text string|nil      the address with its memo behind a colon, where it travels so
+---@field account string       the address or account as a value, whatever the spelling, memo and network
 ---@field parts string[]       all that tells it from another
 
 --- Returns whom a call pays, or nil.
@@ -127,17 +133,20 @@ function M.destination(row, params)
   local moves = row.moves or {}
   local address, memo, text = params[moves.address], params[moves.memo], nil
   if moves.to == "address" and address then
-    local front, back = address:match "^([^:]+):(.+)$"
+    local front, back = address_.apart(address)
     if moves.has_memo_behind and front then address, memo, text = front, back, address end
     local network, contract = params[moves.network], params[moves.contract]
     return { kind = "address", address = address, memo = memo ~= "" and memo or nil, network = network, text = text,
-      contract = contract,
-      parts = { address, memo or "", network and M.value(network) or (network or ""):upper(), contract or "" } }
+      contract = contract, account = (address_.place(address, nil, true)),
+      parts = { address_.payee(address, memo), network and M.value(network) or (network or ""):upper(),
+        contract or "" } }
   elseif moves.to == "user" and params[moves.account] then
-    return { kind = "user", address = params[moves.account], parts = { params[moves.account],
+    local account = columns.canonical(params[moves.account_type], params[moves.account])
+    return { kind = "user", address = params[moves.account], account = account, parts = { account,
       params[moves.account_type] or "", params[moves.area_code] or "" } }
   elseif moves.to == "sub_account" then
-    return { kind = "sub_account", address = params.toAccount or "", parts = { params.toAccount or "" } }
+    local account = (params.toAccount or ""):lower()
+    return { kind = "sub_account", address = params.toAccount or "", account = account, parts = { account } }
   end
 end
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Plans of withdrawals and deposit addresses: the effect of a call, and each problem, before the call.
 
+local purser_address = require "purser.address"
 local views = require "purser.client.util.views"
 local networks = require "purser.client.operations.network"
 local option_schema = require "purser.client.util.option_schema"
@@ -188,6 +189,21 @@ local function check_amount(plan, network, amount, given)
   end
 end
 
+-- Judges an address and a memo by their network. Returns whether a memo within the address is a problem already.
+local function check_address(plan, client, network, given)
+  if not client:check_value(plan.operation, "address", given.address) then return false end
+  local judged = purser_address.check { address = given.address, memo = given.memo, network = network,
+    coin = plan.coin_record, as_is = given.unchecked_address }
+  local front, behind = purser_address.apart(given.address)
+  if front and not given.memo then
+    problem(plan, "the address carries its memo after a colon; give address = %q and memo = %q", front, behind)
+    return true
+  end
+  for _, found in ipairs(judged.problems) do problem(plan, "%s", tostring(found)) end
+  for _, found in ipairs(judged.warnings) do warn(plan, "%s", tostring(found)) end
+  return judged.cures.memo ~= nil
+end
+
 local function check_destination(plan, client, network, given)
   local address, memo = given.address, given.memo
   line(plan, "to", "%s%s", tostring(address or "?"), memo and (" with memo " .. tostring(memo)) or "")
@@ -197,14 +213,9 @@ local function check_destination(plan, client, network, given)
     if not fits then problem(plan, "the " .. name .. " " .. message) end
   end
   if not network then return end
-  local fits = client:check_value(plan.operation, "address", address)
-  local doubt = fits and networks.problem(network, address)
-  if doubt then (given.unchecked_address and warn or problem)(plan, "%s", doubt) end
+  local has_memo_within = check_address(plan, client, network, given)
   if network.sameAddress then
-    local front, back = address:match("^([^:]+):(.+)$")
-    if not memo and front then
-      problem(plan, "the address carries its memo after a colon; give address = %q and memo = %q", front, back)
-    elseif not memo then
+    if not memo and not has_memo_within then
       problem(plan, "the network %s needs a memo: the address is shared, and funds sent without one are lost",
         network.netWork or network.network)
     end
@@ -223,7 +234,7 @@ local function require_saved_address(plan, client, network, given)
     if err then return err end
     if not saved then break end
     local entry = networks.saved_address(saved)
-    if entry.address == given.address and (entry.memo or "") == (given.memo or "")
+    if purser_address.same(entry, given)
       and not networks.other_coin(plan.coin, saved.coin)
       and networks.find(plan.coin_record, entry.network) == network then
       line(plan, "saved", "the address is in the address book")

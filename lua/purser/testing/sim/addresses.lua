@@ -38,9 +38,7 @@ end
 
 --- Tells whether a memo can be one of this network.
 function M.is_valid_memo(network, memo)
-  if not network.memo then return false end
-  local row = network_table.row_of(network.public)
-  return memos.judge(row and row.memo, memo) ~= "refused"
+  return network.memo ~= nil and purser_address.judge_memo(network.public, memo) ~= "refused"
 end
 
 local function draw(sim, network)
