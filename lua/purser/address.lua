@@ -69,7 +69,8 @@ end
 -- Words in front of a colon that begin an address or a link, and are no account.
 local PREFIXES = {}
 for name in ([[kaspa kaspatest bitcoincash bchtest bchreg ecash ectest etoken cfx ronin nano xrb bitcoin litecoin
-  dogecoin dash zcash monero ethereum tron ton xrpl ripple stellar solana cardano near cosmos web+stellar k]]):gmatch "%S+" do
+  dogecoin dash zcash monero ethereum tron ton xrpl ripple stellar solana cardano near cosmos web+stellar
+  k]]):gmatch "%S+" do
   PREFIXES[name] = true
 end
 
@@ -168,7 +169,8 @@ local shapes = {
   { "zec", "^t[13]" .. B58 .. "$", 34, 36 },
 }
 
---- Returns the family of whose shape a text is, though a checksum is wrong; nil for a text that is read, or of no shape.
+--- Returns the family of whose shape a text is, though a checksum is wrong; nil for a text that is read, or of no
+--- shape.
 ---@param text string
 ---@return string|nil
 function M.mistyped(text)
@@ -266,8 +268,8 @@ local function not_of(name, row, text, readings)
       of_family(mistyped), name), "check the network, and copy the address again")
   end
   if text:find "^0x%x+$" and #text == 66 then
-    return finding("other_network", format("64 digits behind 0x are a transaction or an address of another network, and "
-      .. "no address of %s", name), "ask the payee for an address")
+    return finding("other_network", format("64 digits behind 0x are a transaction or an address of another network, "
+      .. "and no address of %s", name), "ask the payee for an address")
   elseif text:find "^[%w_%-]+%.%l+$" then
     return finding("form", "the address is a name, and the service pays addresses", "ask the payee for the address")
   end
@@ -331,7 +333,9 @@ local function told_by(contract)
   local readings = M.read(front or contract)
   local families, has = {}, false
   for _, reading in ipairs(readings) do
-    if (reading.is_checked or TELLING[reading.family]) and reading.payee then families[reading.family], has = true, true end
+    if (reading.is_checked or TELLING[reading.family]) and reading.payee then
+      families[reading.family], has = true, true
+    end
   end
   if front then families = { move = true } end
   return (has or front) and families or nil
@@ -339,7 +343,7 @@ end
 
 -- Returns the finding about an address of a network that the table does not know, which is never more than a warning.
 local function of_unknown(network, name, readings)
-  local families = told_by(type(network) == "table" and network.contract)
+  local families = told_by(type(network) == "table" and network.contract or nil)
   for _, reading in ipairs(readings) do
     if families and families[reading.family] then return nil end
   end

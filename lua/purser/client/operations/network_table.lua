@@ -228,7 +228,7 @@ end
 local words = { evm = "Ethereum and the networks like it", move = "Aptos, Sui and the networks like them",
   rsk = "Rootstock", xdc = "XDC", ron = "Ronin", btc = "Bitcoin", ltc = "Litecoin", trx = "Tron", doge = "Dogecoin",
   bch = "Bitcoin Cash", sol = "Solana", ada = "Cardano", ton = "TON", xlm = "Stellar", xrp = "the XRP Ledger",
-  eos = "EOS and the networks like it", near = "NEAR", cosmos = "Cosmos", zec = "Zcash", xmr = "Monero", dot = "Polkadot" }
+  eos = "EOS and the networks like it", near = "NEAR", cosmos = "Cosmos", zec = "Zcash", xmr = "Monero" }
 local first_network = {}
 for _, row in ipairs(M.list) do
   for _, family in ipairs(row.families) do
@@ -240,7 +240,7 @@ end
 ---@param family string
 ---@return string
 function M.words(family)
-  return words[family] or first_network[family] or family:find "^ss58/" and "another network of Polkadot's kind" or family
+  return words[family] or first_network[family] or family:find "^ss58/" and "a network of Polkadot's kind" or family
 end
 
 --- Returns the network that a family is usually of; nil for a family of several.
