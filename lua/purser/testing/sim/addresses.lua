@@ -31,9 +31,13 @@ local forms = {
   cardano = { "ada", "", 98, 28, "\97" },
 }
 
---- Tells whether an address can be one of this network: the simulator refuses what a check of the address refuses.
+--- Tells whether an address can be one of this network. The simulator refuses what a check of the address refuses, but
+--- for a wrong checksum: an invented address of the right shape is easier to write.
 function M.is_valid(network, address)
-  return purser_address.check({ address = address, network = network.public }).state ~= "refused"
+  for _, problem in ipairs(purser_address.check({ address = address, network = network.public }).problems) do
+    if problem.code ~= "address.checksum" then return false end
+  end
+  return true
 end
 
 --- Tells whether a memo can be one of this network.
