@@ -26,6 +26,7 @@ build = {
   modules = {
     -- made: modules
     ["purser.cli.activity"] = "lua/purser/cli/activity.lua",
+    ["purser.cli.address"] = "lua/purser/cli/address.lua",
     ["purser.cli.agent"] = "lua/purser/cli/agent.lua",
     ["purser.cli.approvals"] = "lua/purser/cli/approvals.lua",
     ["purser.cli.books"] = "lua/purser/cli/books.lua",
