@@ -222,7 +222,8 @@ describe("the same payee", function()
       { { EVM .. ":987654" }, { EVM:upper():gsub("^0X", "0x"), "987654" } }, { { EVM, "" }, { EVM } },
       { { "0xdac17f958d2ee523a2206206994597c13d831ec7" }, { "xdcdac17f958d2ee523a2206206994597c13d831ec7" } },
       { { "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUAAAAAAAAAAAACJUQ" }, { STELLAR, "0" } },
-      { { RIPPLE, 7 }, { RIPPLE, "7" } },
+      { { RIPPLE, 7 }, { RIPPLE, "7" } }, { { "evm:" .. EVM }, { EVM } },
+      { { "bitcoin:1BpEi6DfDAUFd7GtittLSdBeYJvcoaVggu" }, { "1BpEi6DfDAUFd7GtittLSdBeYJvcoaVggu" } },
     } do
       local one, other = pair[1], pair[2]
       assert.equal(address.payee(one[1], one[2]), address.payee(other[1], other[2]))

@@ -86,6 +86,12 @@ function M.apart(text)
   if one and one.state == "plain" and (not other or UNSURE[other.family]) then return front, behind, one end
 end
 
+-- Returns the reading of an address behind the name of its chain, as links and some records have it: bitcoin:1A...
+local function reading_behind(text)
+  local one = reading_of(text:match "^%a[%w+-]*:(.+)$" or "")
+  return one and not UNSURE[one.family] and one or nil
+end
+
 local function text_of(value)
   if value == nil or type(value) == "userdata" then return "" end
   return tostring(value)
@@ -103,6 +109,7 @@ function M.place(address, memo, is_loose)
   if not one and address:find(":", 2, true) then
     local _, behind, front = M.apart(address)
     if front and (memo == "" or memo == behind) then one, memo = front, behind end
+    one = one or reading_behind(address)
   end
   if not one then return "text:" .. (is_loose and address:lower() or address), memo end
   if memo == "" and one.memo then memo = one.memo end

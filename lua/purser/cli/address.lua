@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser address check TEXT [NETWORK]`: what an address is, and whether it is one of a network. Without a key and, unless
--- a coin is named, without the service.
+-- `purser address check TEXT [NETWORK]`: what an address is, and whether it is one of a network. Without a key and,
+-- unless a coin is named, without the service.
 
 local connection = require "purser.cli.connection"
 local json = require "purser.json"
@@ -53,7 +53,9 @@ function M.check(options)
   local lines = {}
   for _, one in ipairs(readings) do
     lines[#lines + 1] = ("%-8s %s%s"):format(one.state, one.family, one.payee and "  " .. one.payee or "")
-    if one.plain then lines[#lines + 1] = "         write " .. one.plain .. (one.memo and " and memo " .. one.memo or "") end
+    if one.plain then
+      lines[#lines + 1] = "         write " .. one.plain .. (one.memo and " and memo " .. one.memo or "")
+    end
   end
   if not readings[1] then lines[1] = "no family of addresses has this text" end
   for _, found in ipairs(judged.problems) do lines[#lines + 1] = "error    " .. tostring(found) end

@@ -12,7 +12,7 @@ local function plain(text) return (text:lower():gsub("[^%w]", "")) end
 local rows = {
   { "ETH erc20 ethereum | BSC bep20bsc bep20 bnbsmartchain | MATIC polygon pol | ARB arbitrumone arbitrumoneeth "
     .. "arbitrum | "
-    .. "OP opeth optimism | BASE baseeth | AVAX_CCHAIN avaxc avalanchecchain avaxcchain | "
+    .. "OP opeth optimism | BASE baseeth | AVAX_CCHAIN avaxc avalanchecchain | "
     .. "ZKSYNC zksyncera | "
     .. "LINEA lineaeth | SCROLL | MANTLE | OPBNB | ETC ethereumclassic | FTM fantom | CRONOS | METIS | BOBA | CELO | "
     .. "KLAY kaia klaytn | THETA thetatoken | VET vechain | "
@@ -118,7 +118,7 @@ local rows = {
   { "ROSE oasis", "oasis", nil, "A", "bech32" },
   { "CHIA xch", "xch", nil, "A", "bech32m" },
   { "CKB nervos", "ckb", nil, "A", "RFC 21 of CKB" },
-  { "AVAX_XCHAIN avaxx avaxxchain avalanchexchain", "avaxx", nil, "A", "bech32" },
+  { "AVAX_XCHAIN avaxx avalanchexchain", "avaxx", nil, "A", "bech32" },
   { "XRD radix", "account_rdx", "text", "B", "bech32m" },
   { "ALGO algorand", "algo", nil, "A", "SHA-512/256" },
   { "APTOS apt", "move", nil, "A", "AIP-40" },
