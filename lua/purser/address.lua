@@ -92,6 +92,15 @@ local function reading_behind(text)
   return one and not UNSURE[one.family] and one or nil
 end
 
+--- Returns what stands before a colon in a text that no network has, where that is no name of a chain: perhaps an address
+--- with its memo. Nil for any other text.
+---@param text string
+---@return string|nil front, string|nil behind
+function M.parts_of_unread(text)
+  local front, behind = text:match "^([^:]+):(.*)$"
+  if front and not PREFIXES[front:lower()] and not reading_of(text) then return front, behind end
+end
+
 local function text_of(value)
   if value == nil or type(value) == "userdata" then return "" end
   return tostring(value)

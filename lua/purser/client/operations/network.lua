@@ -125,6 +125,14 @@ end
 ---@field account string       the address or account as a value, whatever the spelling, memo and network
 ---@field parts string[]       all that tells it from another
 
+--- Returns the account of an address, without a memo: of a text that no network has, what stands before a colon in small
+--- letters, as the service may know such a text as an address with its memo.
+---@param address string
+---@return string
+function M.account_of(address)
+  return (address_.place(address_.parts_of_unread(address) or address, nil, true))
+end
+
 --- Returns whom a call pays, or nil.
 ---@param row table
 ---@param params table<string, string>
@@ -134,10 +142,11 @@ function M.destination(row, params)
   local address, memo, text = params[moves.address], params[moves.memo], nil
   if moves.to == "address" and address then
     local front, back = address_.apart(address)
-    if moves.has_memo_behind and front then address, memo, text = front, back, address end
+    if not front then front, back = address_.parts_of_unread(address) end
+    if moves.has_memo_behind and front and back ~= "" then address, memo, text = front, back, address end
     local network, contract = params[moves.network], params[moves.contract]
     return { kind = "address", address = address, memo = memo ~= "" and memo or nil, network = network, text = text,
-      contract = contract, account = (address_.place(address, nil, true)),
+      contract = contract, account = M.account_of(address),
       parts = { address_.payee(address, memo), network and M.value(network) or (network or ""):upper(),
         contract or "" } }
   elseif moves.to == "user" and params[moves.account] then

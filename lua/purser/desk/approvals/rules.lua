@@ -89,7 +89,7 @@ local places = setmetatable({}, { __mode = "k" }) -- of entries: the payee, and 
 local function place_of(entry)
   local place = places[entry]
   if not place then
-    place = { purser_address.payee(entry.address, entry.memo), (purser_address.place(entry.address, nil, true)) }
+    place = { purser_address.payee(entry.address, entry.memo), networks.account_of(entry.address) }
     places[entry] = place
   end
   return place[1], place[2]
