@@ -110,7 +110,8 @@ end
 --- has is `text:` and itself.
 ---@param address any
 ---@param memo any
----@param is_loose boolean|nil  letters of a text that no network has do not count, for payments: a person is asked
+---@param is_loose boolean|nil  letters of a text that no network has do not count, and what stands behind its colon is a
+--- memo: for payments, where a person is asked
 ---@return string account, string memo
 function M.place(address, memo, is_loose)
   address, memo = text_of(address), text_of(memo)
@@ -120,7 +121,12 @@ function M.place(address, memo, is_loose)
     if front and (memo == "" or memo == behind) then one, memo = front, behind end
     one = one or reading_behind(address)
   end
-  if not one then return "text:" .. (is_loose and address:lower() or address), memo end
+  if not one and not is_loose then return "text:" .. address, memo end
+  if not one then
+    local front, behind = M.parts_of_unread(address)
+    if front and behind ~= "" and memo == "" then address, memo = front, behind end
+    return "text:" .. address:lower(), memo
+  end
   if memo == "" and one.memo then memo = one.memo end
   return one.payee, memos.canonical(one.family, memo)
 end

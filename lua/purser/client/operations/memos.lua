@@ -65,7 +65,7 @@ local function judge_text(form, memo)
     return "refused", format("has %d bytes", #memo), format("the network has texts of at most %d", most)
   end
   if M.is_rewritten(memo) then
-    return "told", format('"%s" may be a program\'s word for another text', memo), "compare it with its source"
+    return "told", "may be a program's word for another text", "compare it with its source"
   end
   if not most and #memo > 123 then
     return "told", format("has %d bytes", #memo), "wallets show at most 123"

@@ -91,7 +91,7 @@ local function own_places(books, deposits, rev)
     for _, row in ipairs(list) do own[match.place(row)] = own[match.place(row)] or row.to_owner ~= "" end
   end
   for address in pairs(books.addresses) do
-    own[purser_address.payee(address)] = true
+    own[purser_address.payee((address:gsub(":$", "")))] = true
   end
   return own
 end
