@@ -192,10 +192,12 @@ end
 -- Judges an address and a memo by their network. Returns whether a memo within the address is a problem already.
 local function check_address(plan, client, network, given)
   if not client:check_value(plan.operation, "address", given.address) then return false end
-  local judged = purser_address.check { address = given.address, memo = given.memo, network = network,
-    coin = plan.coin_record, as_is = given.unchecked_address }
+  local has_memo = given.memo ~= nil and client:check_value(plan.operation, "memo", given.memo)
+  local judged = purser_address.check { address = given.address, memo = has_memo and given.memo or nil,
+    network = network, coin = plan.coin_record, as_is = given.unchecked_address }
   local front, behind = purser_address.apart(given.address)
-  if front and not given.memo then
+  if not front and network.sameAddress then front, behind = purser_address.parts_of_unread(given.address) end
+  if front and behind ~= "" and not given.memo then
     problem(plan, "the address carries its memo after a colon; give address = %q and memo = %q", front, behind)
     return true
   end
