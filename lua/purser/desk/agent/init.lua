@@ -8,8 +8,8 @@
 ---     end
 --
 -- Files: tools (all that an agent can do), words (what an agent reads of a payment), given (what an agent gave), data
--- (texts of strangers, made harmless); mcp (the protocol), revisions (how its versions differ), message (JSON-RPC), work
--- (requests under way). The client's policy and guard bound what the agent may spend.
+-- (texts of strangers, made harmless); mcp (the protocol), revisions (how its versions differ), message (JSON-RPC),
+-- work (requests under way). The client's policy and guard bound what the agent may spend.
 
 local errors = require "purser.client.call.errors"
 local mcp = require "purser.desk.agent.mcp"
