@@ -10,10 +10,12 @@ local M = {}
 
 --- Makes payments in so many worlds of a kind: each is made once. Returns how many were undecided after six tries, and
 --- how many are left when two more were answered.
+---@param twice integer|nil  so many executions more than were said, which no rule can know
 ---@return integer undecided, integer left
-function M.hold(kind, first, worlds)
+function M.hold(kind, first, worlds, twice)
   local count = changing_worlds.count(kind, first, worlds)
-  assert.same({}, count.wrong)
+  assert.equal(0, count.false_done)
+  assert.is_true(count.twice <= (twice or 0), table.concat(count.wrong, "\n"))
   assert.is_true(count.lost > worlds, count.lost)
   return count.undecided, count.left
 end
