@@ -167,6 +167,24 @@ describe("an exchange over a host's socket", function()
     assert.same({ 10000, "not_sent" }, { given, failure.outcome })
   end)
 
+  it("gives the host the address of this machine, and the service the name", function()
+    local connected, sent
+    local host = new_host { connect = function(url)
+      connected = url.host
+      return { send = function(_, bytes)
+        sent = bytes
+        return nil, "no"
+      end, close = function() end }
+    end }
+    for base_url, place in pairs { ["http://LocalHost:81"] = "127.0.0.1", ["http://127.0.0.2:81"] = "127.0.0.2",
+      ["http://[::1]:81"] = "::1" } do
+      host.limit = nil
+      exchange.run(request { base_url = base_url }, host)
+      assert.equal(place, connected)
+      assert.truthy(sent:find("\r\nHost: " .. base_url:sub(8) .. "\r\n", 1, true))
+    end
+  end)
+
   it("sends nothing that has no form", function()
     local outcome, message, seen = fails(nil, { target = "a b" })
     assert.equal("not_sent", outcome)
