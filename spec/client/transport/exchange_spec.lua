@@ -129,7 +129,8 @@ describe("an exchange over a host's socket", function()
   end)
 
   it("takes no answer for whole whose connection ended because the time had run out", function()
-    local sleep, texts = stand_still(), { "HTTP/1.1 200 OK\r\n\r\n{" }
+    local ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{"
+    local sleep, texts = stand_still(), { ANSWER }
     local function receive() return table.remove(texts) or nil, "closed" end
     local function receive_late()
       if not texts[1] then sleep() end
@@ -137,7 +138,7 @@ describe("an exchange over a host's socket", function()
     end
     local response = assert(exchange.run(request(), (new_host { receive = receive })))
     assert.equal("{", response.body)
-    texts[1] = "HTTP/1.1 200 OK\r\n\r\n{"
+    texts[1] = ANSWER:sub(1, -2)
     local outcome, message = fails({ receive = receive_late }, { timeout_ms = 50 })
     assert.same({ "unknown", "the time ran out (50 ms)" }, { outcome, message })
   end)

@@ -58,7 +58,7 @@ end
 
 -- Returns the reader of a whole answer; or nil and why.
 local function receive(call, host)
-  local reader, whole, message = http1.reader { until_close = not call.url.secure }, false, nil
+  local reader, whole, message = http1.reader(), false, nil
   repeat
     local text, why, part = within(call, host, "receive", reader:needs(CHUNK))
     local is_over = not text and why ~= "timeout" or text == ""

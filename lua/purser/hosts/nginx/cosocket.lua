@@ -124,7 +124,7 @@ end
 local function receive(call, socket)
   call.phase = "receive"
   local max_body = call.transport.options.max_response_bytes
-  local reader = http1.reader { max_body = max_body, until_close = not call.url.secure }
+  local reader = http1.reader { max_body = max_body }
   call.reader = reader
   while true do
     local text, message = socket:receiveany(65536)
