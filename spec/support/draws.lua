@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A third of many equal cases for `make test`; all of them with PURSER_DRAWS=all, as `make test-all` runs each file whose
--- mark says "a third":
+-- A third of many equal cases for `make test`; all of them with PURSER_DRAWS=all, as `make test-all` runs each file
+-- whose mark says "a third":
 --
 --     -- make test: 15 s, a third
 --     local draws = require "draws"
