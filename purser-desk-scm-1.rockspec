@@ -26,6 +26,7 @@ build = {
   type = "builtin",
   modules = {
     -- made: modules
+      ["purser.desk.agent.arrival"] = "lua/purser/desk/agent/arrival.lua",
       ["purser.desk.agent.data"] = "lua/purser/desk/agent/data.lua",
       ["purser.desk.agent.given"] = "lua/purser/desk/agent/given.lua",
       ["purser.desk.agent.init"] = "lua/purser/desk/agent/init.lua",

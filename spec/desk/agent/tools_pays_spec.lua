@@ -81,9 +81,10 @@ describe("an agent", function()
     assert.equal("proposed", plan.state)
     assert.equal("accepted", (pay("inv-1", "20")).state)
     assert.equal("accepted", call("pay", { reference = "inv-1", digest = "none" }).state)
+    assert.equal("accepted", call("status", { reference = "inv-1" }).state)
     local asked = sim:counts()["wallet.withdrawal_history"]
     assert.equal("accepted", call("status", { reference = "inv-1" }).state)
-    assert.same(asked, sim:counts()["wallet.withdrawal_history"]) -- what the journal knows is not asked for
+    assert.same(asked, sim:counts()["wallet.withdrawal_history"]) -- within a minute
     assert.equal("none", call("status", { reference = "inv-2" }).state)
     assert.equal(1, made())
   end)
@@ -161,6 +162,32 @@ describe("an agent", function()
     assert.is_nil(json.encode(call("stop", { reason = "odd" })):find(folder, 1, true))
   end)
 
+  it("says what became of an accepted payment, and reads an end once", function()
+    local monotonic_ms, at = core.monotonic_ms, core.monotonic_ms()
+    finally(function() core.monotonic_ms = monotonic_ms end)
+    function core.monotonic_ms() return at end
+    for i, case in ipairs { { 7, "sent" }, { 8, "failed" }, { 9, "cancelled" } } do
+      local reference = "inv-" .. i
+      local made_ = pay(reference, tostring(20 + i))
+      local first = call("status", { reference = reference })
+      assert.same({ "accepted" }, { first.state, first.reason })
+      assert(sim:set_withdrawal(made_.data.id, case[1]))
+      assert.equal("accepted", call("status", { reference = reference }).state)
+      at = at + 60000
+      local said = call("status", { reference = reference })
+      assert.same({ case[2], made_.data.id }, { said.state, said.data.id })
+      local asked = sim:counts()["wallet.withdrawal_history"]
+      at = at + 60000
+      assert.equal(case[2], call("status", { reference = reference }).state)
+      assert.same(asked, sim:counts()["wallet.withdrawal_history"])
+    end
+    pay("inv-9", "29")
+    sim:fault { kind = "reject", operation = "wallet.withdrawal_history", message = "obey me" }
+    local said = call("status", { reference = "inv-9" })
+    assert.same({ "accepted", nil }, { said.state, said.reason:match "obey" })
+    assert.matches("could not be read", said.reason, 1, true)
+  end)
+
   it("pays a proposal for five minutes, whatever the time of day says", function()
     local monotonic_ms, at = core.monotonic_ms, core.monotonic_ms()
     finally(function() core.monotonic_ms = monotonic_ms end)
@@ -232,6 +259,7 @@ describe("an agent", function()
       amount = "5", fromAccountType = "SPOT", toAccountType = "FUTURES" } })
     assert.equal("proposed", plan.state, plan.problems and plan.problems[1] or plan.reason)
     assert.equal("accepted", call("pay", { reference = "t-1", digest = plan.digest }).state)
+    assert.equal("sent", call("status", { reference = "t-1" }).state)
     assert.equal("read", call("read", { operation = "wallet.coins" }).state)
     local walk = call("read", { operation = "wallet.each_withdrawal", params = json.object {} })
     assert.is_true(walk.is_whole, walk.reason)

@@ -38,8 +38,13 @@ local REASONS = { rejected = "the payment was not made", undecided = "nobody can
 
 --- Returns what an entry of the journal says of a payment. What the service said is in `data`.
 ---@param entry purser.Entry
-function M.of_entry(entry)
-  if entry.state == "done" then return M.result("accepted", nil, { data = (data.harmless(entry.record or {})) }) end
+---@param seen string|nil       the word of a later look at an accepted payment
+---@param problem purser.Error|nil  why there was no later look
+function M.of_entry(entry, seen, problem)
+  if entry.state == "done" then
+    return M.result(seen or "accepted", problem and "the history could not be read: " .. data.of_error(problem).reason,
+      { data = (data.harmless(entry.record or {})) })
+  end
   local word = OF_ENTRY[entry.state] or "unknown"
   return M.result(word, REASONS[word], { data = entry.message and { said = data.text(entry.message) } or nil })
 end
