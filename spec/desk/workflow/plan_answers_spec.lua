@@ -27,7 +27,7 @@ local asker = simulated.client(sim, assert(sim:account { role = "main", name = "
     sleep = function(_, ms) return inner.sleep and inner:sleep(ms) end,
   } })
 
--- The form that a network's addresses have. A plain answer is held against the forms of one kind of networks alone.
+-- The form of each network's addresses. A plain answer is held against forms with a checksum alone.
 local FORMS = { ETH = "evm", BSC = "evm", MATIC = "evm", ARB = "evm", OP = "evm", AVAX_CCHAIN = "evm", TRX = "tron",
   SOL = "solana", XRP = "ripple", XLM = "stellar", TONCOIN = "ton", DOGE = "dogecoin", LTC = "litecoin",
   ADA = "cardano", BTC = "bitcoin" }
