@@ -28,6 +28,7 @@ build = {
     lua = {
       -- made: modules
       ["purser.cli.activity"] = "lua/purser/cli/activity.lua",
+      ["purser.cli.address"] = "lua/purser/cli/address.lua",
       ["purser.cli.agent"] = "lua/purser/cli/agent.lua",
       ["purser.cli.approvals"] = "lua/purser/cli/approvals.lua",
       ["purser.cli.books"] = "lua/purser/cli/books.lua",

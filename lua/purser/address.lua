@@ -92,8 +92,8 @@ local function reading_behind(text)
   return one and not UNSURE[one.family] and one or nil
 end
 
---- Returns what stands before a colon in a text that no network has, where that is no name of a chain: perhaps an address
---- with its memo. Nil for any other text.
+--- Returns what stands before a colon in a text that no network has, where that is no name of a chain: perhaps an
+--- address with its memo. Nil for any other text.
 ---@param text string
 ---@return string|nil front, string|nil behind
 function M.parts_of_unread(text)
@@ -110,8 +110,8 @@ end
 --- has is `text:` and itself.
 ---@param address any
 ---@param memo any
----@param is_loose boolean|nil  letters of a text that no network has do not count, and what stands behind its colon is a
---- memo: for payments, where a person is asked
+---@param is_loose boolean|nil  letters of a text that no network has do not count, and what stands behind its colon
+--- is a memo: for payments, where a person is asked
 ---@return string account, string memo
 function M.place(address, memo, is_loose)
   address, memo = text_of(address), text_of(memo)

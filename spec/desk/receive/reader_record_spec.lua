@@ -18,7 +18,8 @@ describe("A record of a deposit", function()
     it("is the same in another spelling: " .. next(spelling), function() assert.equal(face(), face(spelling)) end)
   end
 
-  for _, other in ipairs { { coin = "SHIB" }, { network = "ETH" }, { txId = "ab13" }, { address = EVM:lower():gsub("d$", "e") },
+  for _, other in ipairs { { coin = "SHIB" }, { network = "ETH" }, { txId = "ab13" },
+    { address = EVM:lower():gsub("d$", "e") },
     { memo = "07" }, { amount = "5.01" } } do
     it("is another one with another " .. next(other), function() assert.not_equal(face(), face(other)) end)
   end

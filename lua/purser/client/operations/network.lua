@@ -125,8 +125,8 @@ end
 ---@field account string       the address or account as a value, whatever the spelling, memo and network
 ---@field parts string[]       all that tells it from another
 
---- Returns the account of an address, without a memo: of a text that no network has, what stands before a colon in small
---- letters, as the service may know such a text as an address with its memo.
+--- Returns the account of an address, without a memo: of a text that no network has, what stands before a colon in
+--- small letters, as the service may know such a text as an address with its memo.
 ---@param address string
 ---@return string
 function M.account_of(address)

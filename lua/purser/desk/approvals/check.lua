@@ -7,7 +7,6 @@ local names_of = require "purser.client.util.names_of"
 local networks = require "purser.client.operations.network"
 local operations_ = require "purser.client.operations"
 local policy = require "purser.desk.approvals.policy"
-local purser = require "purser"
 local purser_address = require "purser.address"
 local rules = require "purser.desk.approvals.rules"
 

@@ -116,9 +116,10 @@ end
 local function judge_column(payment, name, type_, value)
   local state, message, hint = columns.judge(type_, value, payment.params)
   if state == "good" then return end
-  if state == "refused" and name == "memo" and payment.params.address then return end -- the plan of the withdrawal says so
-  table.insert(state == "refused" and payment.problems and payment.problems or payment.odd, ("the %s %s %s%s"):format(name, tostring(value), message,
-    hint and "; " .. hint or ""))
+  local is_plans = name == "memo" and payment.params.address -- the plan of a withdrawal refuses its memo
+  if state == "refused" and is_plans then return end
+  table.insert(state == "refused" and payment.problems or payment.odd, ("the %s %s %s%s"):format(name, tostring(value),
+    message, hint and "; " .. hint or ""))
 end
 
 -- Judges columns by their types. Memos of withdrawals are judged by the plan of each, with the coin's network.

@@ -45,8 +45,8 @@ function M.row(cells)
   local row = { customer = cells.customer or "", address = cells.address or "", coins = cells.coins or "",
     least = cells.least or "" }
   if row.customer == "" or row.address == "" then return nil, "customer and address must not be empty" end
-  local state, message = columns.judge("customer_address", row.address)
-  if state == "refused" then return nil, ("the address %s %s"):format(row.address, message) end
+  local state, why = columns.judge("customer_address", row.address)
+  if state == "refused" then return nil, ("the address %s %s"):format(row.address, why) end
   row.at, row.memo = readers.place(row.address, cells.memo)
   row.coins = row.coins:gsub("[,;%s]+", " "):gsub("^ ", ""):gsub(" $", ""):upper()
   local least = row.least ~= "" and decimal(row.least)

@@ -26,8 +26,10 @@ local M = { histories = {
 
 -- form -> a family and kind of address, and how many characters are drawn: their digest is the account.
 local forms = {
-  tron = { "trx", "", 33 }, bitcoin = { "btc", "w0", 38 }, litecoin = { "ltc", "w0", 38 }, dogecoin = { "doge", "", 33 },
-  ripple = { "xrp", "", 33 }, solana = { "sol", "", 44, 32 }, stellar = { "xlm", "", 55, 32 }, ton = { "ton", "0", 46, 32 },
+  tron = { "trx", "", 33 }, bitcoin = { "btc", "w0", 38 }, litecoin = { "ltc", "w0", 38 },
+  dogecoin = { "doge", "", 33 },
+  ripple = { "xrp", "", 33 }, solana = { "sol", "", 44, 32 }, stellar = { "xlm", "", 55, 32 },
+  ton = { "ton", "0", 46, 32 },
   cardano = { "ada", "", 98, 28, "\97" },
 }
 
