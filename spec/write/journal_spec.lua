@@ -19,7 +19,7 @@ local function open(options)
 end
 
 local function client_with(options)
-  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal }, options)
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal, account = "treasury" }, options)
 end
 
 local move = simulated.transfer "2.50"

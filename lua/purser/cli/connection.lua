@@ -224,9 +224,9 @@ local function origin_of(message, service, keys)
   return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
-local function tell_of_open_calls(journal, client, options)
+local function tell_of_open_calls(journal, options)
   if not journal or options.action == "recover" then return end
-  local count, err = journal:open_count(client:account())
+  local count, err = journal:open_count()
   if not count then report.say("the journal could not be asked for open calls: %s", report.sentence(err)) end
   if not count or count.calls == 0 then return end
   report.note("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
@@ -323,7 +323,7 @@ function M.try(options, overrides)
   if not client then return nil, refusal(err, safe, service, keys, M.policy(options)) end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local sources = describe(client, service, keys)
-  tell_of_open_calls(requested.journal, client, options)
+  tell_of_open_calls(requested.journal, options)
   sources.journal, sources.is_named, sources.rate_limit = requested.journal, keys.account ~= nil, requested.rate_limit
   M.client = client
   sources.is_draft, sources.begin = M.stand_in ~= nil, beginning(requested, sources, options)

@@ -80,7 +80,11 @@ local function make_key(client, row, values, opts)
     values[name] = made
   end
   key = key or id
-  return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
+  if key and digests.is_decomposed(key) then
+    return nil, errors.option(('the key "%s" has a sign that joins the letter before it, and would be two keys')
+      :format(key), "key", "write each letter as one sign (normal form C)")
+  end
+  return key and { name = key, content = content_of(row, values, opts.asked) }
 end
 
 --- Returns the intent of a call with these values; or nil and an error.
@@ -106,6 +110,31 @@ end
 local WriteCall = {}
 WriteCall.__index = WriteCall
 
+-- Makes sure that the journal is for the client and its API key. Asks the service whose the key is, where that can be
+-- asked. Returns true; or nil and an error or a message.
+local function identify(client)
+  local row = client.profile.live_operations and operations.by_name["live.uid"]
+  local function uid_of()
+    local answer, err = pipeline.run(client, row)
+    if not answer then return nil, err end
+    return tostring(answer.uid)
+  end
+  local guard = client._guard
+  return M.journal_of(client):identify(client:account(), M.unnamed(client), guard and guard.limits, client._host,
+    row and uid_of)
+end
+
+-- The error of a call that the journal could not record.
+local function unrecorded(row, problem)
+  if errors.is(problem) then
+    problem.operation = problem.operation or row.full_name
+    return problem
+  end
+  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
+    hint = intents.lock_hint(tostring(problem)) }
+end
+
 -- Records a call. Returns the call; or nil and an error; or nil, nil and the call with the same key. Allocates all that
 -- the end needs: once the request has left, memory may be short.
 local function begin(client, row, values, opts, payment, key)
@@ -119,17 +148,13 @@ local function begin(client, row, values, opts, payment, key)
   client._accounts = client._accounts or {}
   client._accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
-  local journal = M.journal_of(client)
-  local guard = client._guard or nil
-  local ok, problem = journal:identify(intent.account, M.unnamed(client), guard and guard.limits)
+  local ok, problem = identify(client) -- again: the credentials may be new ones
   local known
-  if ok then ok, problem, known = journal:begin(intent, row, guard, key, payment) end
+  if ok then ok, problem, known = M.journal_of(client):begin(intent, row, client._guard or nil, key, payment) end
   if ok then return call end
   if opts.info then rawset(opts.info, "intent", known and known.intent) end
-  if known or errors.is(problem) then return nil, problem, known end
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
-    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
-    hint = intents.lock_hint(tostring(problem)) }
+  if known then return nil, nil, known end
+  return nil, unrecorded(row, problem)
 end
 
 local function not_its_own(row, why)
@@ -182,6 +207,7 @@ function M.believe_prepared(client, row, intent, value, err)
   local is_whole, sent = intents.row_of(intent)
   if not is_whole then return believe(client, row, { params = intent.params, sent_at = 0 }, NEVER, value, err) end
   sent.account, sent.recv_window = sent.account or client:account(), sent.recv_window or client._recv_window or 5000
+  sent.host = sent.host or client._host
   local journal = M.journal_of(client)
   local known = journal:call_of(sent)
   sent.id = sent.id or known and known.id or intents.new_id()
@@ -264,7 +290,7 @@ end
 -- Returns the call that was made with a key, or may have been; false for none; nil and an error where the journal
 -- cannot be read, or the call has other content.
 local function used(client, row, key)
-  local known, message = M.journal_of(client):used(client:account(), row, key.name)
+  local known, message = M.journal_of(client):used(client:account(), key.name)
   if known == nil then return nil, intents.journal_error("not_sent", tostring(message)) end
   if not known or intents.SPENT_NOTHING[known.state] then return false end
   local other = intents.other_content(known, key, row)
@@ -297,6 +323,8 @@ local function open(client, row, params, opts, payment, make)
   if rejection then return nil, nil, rejection end
   if client._guard then client._guard:before(client, row, values) end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
+  local ok, unknown = identify(client) -- before the request is stamped: the service may be asked
+  if not ok then return nil, nil, unrecorded(row, unknown) end
   local request, err = make(client, row, layout, values, opts)
   if not request then return nil, nil, err end
   local call, problem, known = begin(client, row, values, opts, payment, key)
@@ -380,6 +408,9 @@ function M.reconcile(client, unreconciled, options, window)
   service.recent = reading.recent(client, service.signer)
   return reconcile_calls.reconcile(service, unreconciled, options, window)
 end
+
+--- Makes sure whose the client's key is, by what the service says. Returns true; or nil and an error or a message.
+function Service:prove_key() return identify(self.client) end
 
 --- Runs an operation as the client does.
 function Service:read(row, params)

@@ -163,51 +163,52 @@ function M.is_same_content(content, other)
   return false
 end
 
---- Returns the error of a key that stands for other content; nil for the same.
+-- Returns a call in a few words: its operation, what it moves, and its state.
+local function told(known)
+  local row, params = operations.by_name[known.operation], known.params
+  if type(params) == "string" then params = core.decode(params) end
+  local moves = row and row.moves or {}
+  local amount, asset = params[moves.amount], params[moves.asset]
+  return format("%s%s, %s", known.operation, amount and asset and format(", %s %s", amount, asset) or "", known.state)
+end
+
+--- Returns the error of a key that stands for other content, or is written otherwise; nil for the same.
 ---@return purser.Error|nil
 function M.other_content(known, key, row)
-  if M.is_same_content(known.content, key.content) then return nil end
+  if known.key == key.name and M.is_same_content(known.content, key.content) then return nil end
+  local spelled = known.key ~= key.name and format('"%s" in other letters, ', known.key) or ""
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
     code = "journal.other_content", details = { key = key.name, call = known.id },
-    message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),
-    hint = format("`purser journal show %s` prints the first call; where both are one payment, repeat that, and give "
-      .. "this call another key only where it is owed besides", known.id) }
+    message = format('the key "%s" is %sthat of %s; nothing was sent', key.name, spelled, told(known)),
+    hint = format("where this is that payment, repeat it as it was (`purser journal show %s`); where it is another "
+      .. "step of one job, give it a key of its own, as %s/2", known.id, key.name) }
 end
 
---- Returns the error of a payment whose name is the key of a single call.
+--- Returns the error of a key that is a payment's name or id.
+---@param row table
+---@param known table<string, string>  the payment's row
+---@return purser.Error
+function M.key_of_payment(row, known, key)
+  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    code = "journal.used", details = { key = key, call = known.id },
+    message = format('the key "%s" is that of payment "%s" of the queue "%s"; nothing was sent', key, known.payment,
+      known.queue), hint = "let the queue make it, or give this call another key" }
+end
+
+--- Returns the error of a payment whose name or id is the key of a single call, or another payment's in other letters.
 ---@return purser.Error
 function M.key_of_call(known, key)
+  local what = known.queue ~= "" and format('that of payment "%s" in other letters', known.payment)
+    or format("that of %s", told(known))
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", code = "journal.used",
     details = { key = key, call = known.id },
-    message = format('the key "%s" was used for a single call; the payment is not added', key),
-    hint = format("`purser journal show %s` prints the call; where that is this payment, take the payment out of the "
-      .. "list, and give it another key only where it is owed besides", known.id) }
+    message = format('the key "%s" is %s; the payment is not added', key, what),
+    hint = format("where that is this payment, take the payment out of the list (`purser journal show %s`); where "
+      .. "it is owed besides, give it a key of its own", known.id) }
 end
 
---- Returns the error of a deed of another account, which may be this one under another name.
----@param unnamed string  the one that the client has where it is given none
----@return purser.Error
-function M.other_account(other, account, unnamed, what)
-  local about = account == unnamed and " (a digest of its API key)" or other == unnamed and ", with the same API key"
-    or ""
-  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
-    message = format('%s of account "%s", and this client is account "%s"%s', what, other, account, about),
-    hint = format('where that is one account, give the client account = "%s"%s, else %s', other,
-      account ~= unnamed and find(other, "^%x+$") and format(" or join the two (`purser journal join %s %s`)", other,
-        account) or "", about == "" and "add its payments first" or "give each client an account of its own") }
-end
-
---- Returns the error of an API key that nobody told apart from an account with a gate.
----@param identity string  a digest of the API key
----@return purser.Error
-function M.not_apart(gated, account, identity)
-  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
-    message = format('nothing was sent: this API key may be of account "%s", which is under a policy or a limit in '
-      .. 'this journal, and this client is account "%s"', gated, account),
-    hint = format('where the key is of account "%s", give the client that name and its policy, else say once that the '
-      .. 'key is not%s: `purser journal join %s %s`', gated, account == identity and ", and give it an account" or "",
-      identity, account == identity and "ACCOUNT" or account) }
-end
+--- Returns the error of a question that the journal refused, or could not answer.
+function M.error_of(problem) return errors.is(problem) and problem or M.journal_error("unknown", tostring(problem)) end
 
 --- Returns whether a record shows the call's own id.
 ---@param intent purser.Intent|purser.Call

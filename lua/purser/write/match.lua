@@ -108,8 +108,8 @@ function Claims:made_calls(first, last)
   return found
 end
 
---- Returns whether a person joined an API key with the account; or nil and an error.
-function Claims:is_joined(signer) return ask(self, "is_joined", signer, self.account) end
+--- Returns whether a person vouched for an API key; or nil and an error.
+function Claims:is_vouched(signer) return ask(self, "is_vouched", signer) end
 
 --- Returns whether a forgotten call can have made a record since `first`.
 function Claims:has_forgotten(first, later)
@@ -136,7 +136,7 @@ M.reasons = {
   stale = "the service does not show the record of another call that it answered, so records may be late",
   state = "the state of the withdrawal, or of the coins, does not say whether it was executed",
   stranger = "another API key signed it, and the service shows this one no record of the account; where the account is "
-    .. "one, `purser journal join %s %s` says so",
+    .. "one, `purser journal vouch %s` says so",
   times = "the service shows the name or the batch, and no time proves whether this call made it",
   vanished = "the service showed a record that agrees with it, and shows it no more",
 }
@@ -369,9 +369,11 @@ local function is_stranger(question, owners)
     end
     if is_known then return false end
   end
-  local is_joined, err = question.claims:is_joined(reader)
-  if is_joined == nil then return nil, err end
-  return not is_joined
+  local ok, problem = question.service:prove_key()
+  if not ok then return nil, intents.error_of(problem) end
+  local is_vouched, err = question.claims:is_vouched(reader)
+  if is_vouched == nil then return nil, err end
+  return not is_vouched
 end
 
 -- Returns the answer of all readings; nil while there is something to wait for, or nothing was done; or nil and an
@@ -398,7 +400,7 @@ local function judge(question)
     return verdict.may_be(subject, record) and (not question.window.was_rejected or verdict.agrees(subject, record))
   end, learned.free, learned.of[question.intent.id] or {})
   if not may then return nil, message end
-  if is_foreign then return undecided(may, "stranger", question.service.signer, question.intent.account) end
+  if is_foreign then return undecided(may, "stranger", question.service.signer) end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if forgets then return undecided(may, "forgotten") end

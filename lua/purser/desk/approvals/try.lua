@@ -99,7 +99,7 @@ end
 
 local function run(trial, given, options, days)
   local world = { sums = {}, first = {}, over = {} }
-  for entry in options.journal:each_entry { account = options.account } do
+  for entry in options.journal:each_entry() do
     local is_kept = next(entry.intent.params) ~= nil
     local call = entry.is_counted and rules.call(entry.intent.operation, entry.intent.params)
     if call and not is_kept and entry.intent.sent_at >= (options.since or 0) then -- pruned

@@ -106,7 +106,7 @@ M.UNSETTLED = { "open", "unknown", "undecided" }
 function M.calls(client, journal, stuck_ms)
   local list, now = {}, client:now()
   for _, state in ipairs(M.UNSETTLED) do
-    local entries, err = journal:entries { state = state, account = client:account() }
+    local entries, err = journal:entries { state = state }
     if not entries then return nil, err end
     for _, entry in ipairs(entries) do
       local intent = entry.intent

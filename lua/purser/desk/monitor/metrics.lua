@@ -69,7 +69,7 @@ local function add_journal(out, journal)
   local samples, ages, now = {}, {}, core.now_ms()
   for _, queue in ipairs(queues) do
     for _, state in ipairs(STATES) do
-      samples[#samples + 1] = { { { "account", queue.account }, { "queue", queue.queue }, { "state", state } },
+      samples[#samples + 1] = { { { "queue", queue.queue }, { "state", state } },
         ("%d"):format(queue[state]) }
     end
   end
