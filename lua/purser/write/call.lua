@@ -112,15 +112,20 @@ WriteCall.__index = WriteCall
 
 -- Makes sure that the journal is for the client and its API key. Asks the service whose the key is, where that can be
 -- asked. Returns true; or nil and an error or a message.
-local function identify(client)
+---@param is_look boolean|nil  nothing is sent
+---@param is_call boolean|nil  then: a call asks what its key stands for
+local function identify(client, is_look, is_call)
   local row = client.profile.live_operations and operations.by_name["live.uid"]
   local function uid_of()
     local answer, err = pipeline.run(client, row)
     if not answer then return nil, err end
     return tostring(answer.uid)
   end
-  local guard = client._guard
-  return M.journal_of(client):identify(client:account(), M.unnamed(client), guard and guard.limits, client._host,
+  local guard, journal = client._guard, M.journal_of(client)
+  if is_look then
+    return journal:look(client:account(), M.unnamed(client), client._host, row and uid_of, is_call)
+  end
+  return journal:identify(client:account(), M.unnamed(client), guard and guard.limits, client._host,
     row and uid_of)
 end
 
@@ -205,7 +210,7 @@ local NEVER = math.huge -- another program sent it: nothing shows which calls en
 --- id, account and window; an intent without a time is not kept.
 function M.believe_prepared(client, row, intent, value, err)
   local is_whole, sent = intents.row_of(intent)
-  if not is_whole then return believe(client, row, { params = intent.params, sent_at = 0 }, NEVER, value, err) end
+  if not is_whole then return believe(client, row, { params = intent.params, sent_at = NEVER }, NEVER, value, err) end
   sent.account, sent.recv_window = sent.account or client:account(), sent.recv_window or client._recv_window or 5000
   sent.host = sent.host or client._host
   local journal = M.journal_of(client)
@@ -306,6 +311,8 @@ local function take(client, row, params, opts, payment)
   local key, problem = make_key(client, row, values or given, opts)
   if values and problem then return nil, problem end
   if payment or not key then return values, layout end -- the key of a payment is its row's
+  local ok, stranger = identify(client, true, true) -- another account's call is no answer
+  if not ok then return nil, unrecorded(row, stranger) end
   local known, err = used(client, row, key)
   if known == nil and (values or err.code ~= "journal.other_content") then return nil, err end
   if not known then return values, layout, key end
@@ -404,13 +411,12 @@ end
 ---@param window purser.reconcile.Window|nil
 ---@return purser.Reconciliation|nil answer, purser.Error|nil err
 function M.reconcile(client, unreconciled, options, window)
+  local ok, problem = identify(client, true)
+  if not ok then return nil, intents.error_of(problem) end
   local service = M.service_of(client, window and window.readings)
   service.recent = reading.recent(client, service.signer)
   return reconcile_calls.reconcile(service, unreconciled, options, window)
 end
-
---- Makes sure whose the client's key is, by what the service says. Returns true; or nil and an error or a message.
-function Service:prove_key() return identify(self.client) end
 
 --- Runs an operation as the client does.
 function Service:read(row, params)
@@ -486,7 +492,7 @@ end
 function M.recall(client, row, params, opts)
   local _, err, _, known = take(client, row, params, opts or pipeline.no_options)
   if known then return settle(client, row, known, opts and opts.info) end
-  if errors.is(err) and err.phase == "journal" and not err.code then
+  if errors.is(err) and err.phase == "journal" and (err.kind == "config" or not err.code) then
     err.outcome, err.operation = "unknown", row.full_name
     return nil, err
   end

@@ -135,8 +135,8 @@ M.reasons = {
   rival = "another call could have made it as well",
   stale = "the service does not show the record of another call that it answered, so records may be late",
   state = "the state of the withdrawal, or of the coins, does not say whether it was executed",
-  stranger = "another API key signed it, and the service shows this one no record of the account; where the account is "
-    .. "one, `purser journal vouch %s` says so",
+  stranger = "another API key signed it, and the service does not say whose this key is; only where you know that it is "
+    .. "of this account: `purser journal vouch %s`; by a key of another account the payment is made twice",
   times = "the service shows the name or the batch, and no time proves whether this call made it",
   vanished = "the service showed a record that agrees with it, and shows it no more",
 }
@@ -369,8 +369,6 @@ local function is_stranger(question, owners)
     end
     if is_known then return false end
   end
-  local ok, problem = question.service:prove_key()
-  if not ok then return nil, intents.error_of(problem) end
   local is_vouched, err = question.claims:is_vouched(reader)
   if is_vouched == nil then return nil, err end
   return not is_vouched

@@ -82,7 +82,7 @@ end
 ---@param payment { key: string, operation: string, params: table, id: string|nil }
 function M.insert(tx, self, payment)
   local row = planned.columns(payment.operation, payment.params, payment.id)
-  row.queue, row.payment, row.form, row.stage = self.queue, payment.key, planned.form(payment.key), "waiting"
+  row.queue, row.payment, row.stage = self.queue, payment.key, "waiting"
   row.added_at = time_text(tx:now())
   return planned.insert(tx, row)
 end

@@ -27,6 +27,7 @@ local M = {}
 --- Adds a row, unless another has its id, its key, or its place in a queue. Returns whether it was added.
 ---@return boolean
 function M.insert(tx, row)
+  row.form = digests.form(row.queue and row.queue ~= "" and row.payment or row.key or "")
   local names, places, values = names_of(row), {}, {}
   for i, name in ipairs(names) do places[i], values[i] = "$" .. i, row[name] end
   local _, inserted = tx:rows(("INSERT INTO purser_calls (%s) VALUES (%s) ON CONFLICT DO NOTHING"):format(
@@ -111,11 +112,12 @@ end
 --- name has other letters alone; nil for none.
 ---@return table<string, string>|nil row
 function M.call_with_key(tx, columns)
+  local form = digests.form(columns.payment)
   lock_key(tx, columns.payment)
   return tx:rows([[SELECT * FROM purser_calls WHERE form = $1 AND form <> '' AND queue = '' UNION ALL
     SELECT * FROM purser_calls WHERE key = $2 AND key <> '' AND queue = '' UNION ALL
-    SELECT * FROM purser_calls WHERE form = $3 AND queue = $4 AND queue <> '' AND payment <> $5]], columns.form,
-    columns.key, columns.form, columns.queue, columns.payment)[1]
+    SELECT * FROM purser_calls WHERE form = $3 AND queue = $4 AND queue <> '' AND payment <> $5]], form,
+    columns.key, form, columns.queue, columns.payment)[1]
 end
 
 -- Returns the row of the call outside of queues that has this key, locked; nil where none has.
@@ -134,8 +136,7 @@ local function take(tx, intent, row, key, known, columns)
   local sent_at = time_text(intent.sent_at)
   intent.attempt = 1
   local new = { id = intent.id, operation = intent.operation, history = intents.makes_in(row),
-    key = key and key.name or "",
-    form = key and digests.form(key.name) or "", content = key and key.content or "", attempt = "1",
+    key = key and key.name or "", content = key and key.content or "", attempt = "1",
     params = intents.encode(intent),
     digest = digests.likeness(row, intent.params), state = "open", first_sent_at = sent_at, sent_at = sent_at,
     recv_window = ("%d"):format(intent.recv_window), host = intent.host or "", signer = intent.signer or "" }

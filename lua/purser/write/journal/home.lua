@@ -113,24 +113,29 @@ end
 
 local UNSAID = "-" -- the service was asked, and did not say whose the key is
 
+-- Returns the error of a key of another user than the journal's; nil where nothing shows that.
+local function other_key(db, home, uid, is_look)
+  if uid == "" or uid == UNSAID or not home.uid or home.uid == uid then return nil end
+  return refusal("other_key", is_look, format('the service says that this API key is of user %s, and %s, of account '
+    .. '"%s", is of user %s', uid, db.label or "the journal", home.account, home.uid),
+    format('give the keys of "%s", or the account and the journal of these keys', home.account))
+end
+
 -- Writes what the service says of a key. Ends the transaction for a key of another user than the journal's.
 local function note_uid(tx, home, identity, uid)
-  if uid ~= "" and uid ~= UNSAID then
+  if uid ~= "" and uid ~= UNSAID and not home.uid then
     tx:rows("INSERT INTO purser_meta (name, value) VALUES ('uid', $1) ON CONFLICT DO NOTHING", uid)
-    local own = tx:rows("SELECT value FROM purser_meta WHERE name = 'uid'")[1].value
-    if own ~= uid then
-      tx:reject(refusal("other_key", false, format('the service says that this API key is of user %s, and %s, of '
-        .. 'account "%s", is of user %s', uid, tx.db.label or "the journal", home.account, own),
-        format('give the keys of "%s", or the account and the journal of these keys', home.account)))
-    end
+    home = M.read(tx) -- another process may have been first
   end
+  local why = other_key(tx.db, home, uid)
+  if why then tx:reject(why) end
   tx:rows([[INSERT INTO purser_keys (identity, added_at, uid, person, at) VALUES ($1, $2, $3, '', '')
     ON CONFLICT (identity) DO UPDATE SET uid = excluded.uid WHERE excluded.uid <> '']], identity,
     intents.time_text(tx:now()), uid)
 end
 
--- Returns what the service says of a key, "" where it cannot say; or nil and an error.
-local function ask(self, identity, uid_of)
+-- Returns what the service says of a key, "" where it cannot say or was asked before; or nil and an error.
+local function ask(self, identity, uid_of, is_look)
   if not uid_of then return "" end
   local rows, message = self.db:rows("SELECT uid, person FROM purser_keys WHERE identity = $1", identity)
   if not rows then return nil, message end
@@ -138,7 +143,7 @@ local function ask(self, identity, uid_of)
   local uid, err = uid_of()
   if uid then return uid end
   if err.outcome == "rejected" then return UNSAID end
-  return nil, refusal("key_unknown", false, "the service could not be asked whose this API key is: " .. err.message,
+  return nil, refusal("key_unknown", is_look, "the service could not be asked whose this API key is: " .. err.message,
     format("run it again; where the service cannot be asked from here: `purser journal vouch %s`", identity))
 end
 
@@ -167,6 +172,25 @@ function M.identify(self, account, identity, limits, service, uid_of)
   if ok then known[identity] = account end
   if ok and limits then known[limits] = account end
   return ok, problem
+end
+
+--- Makes sure, for a look that sends nothing, that a journal is for a client and its API key. Returns true; or nil and an
+--- error or a message.
+---@param is_call boolean|nil  a call asks what its key stands for: an error says that nothing was sent
+function M.look(self, account, identity, service, uid_of, is_call)
+  local known = self.identified or {}
+  if known[identity] == account then return true end
+  local home, problem = M.read(self.db)
+  if not home then return nil, problem end
+  problem = M.refusal(self.db, home, account, service, not is_call)
+  local uid = ""
+  if not problem and home.uid then uid, problem = ask(self, identity, uid_of, not is_call) end
+  problem = problem or other_key(self.db, home, uid, not is_call)
+  if problem or uid == "" then return not problem or nil, problem end
+  return self.db:transaction(function(tx)
+    note_uid(tx, M.read(tx), identity, uid)
+    return true
+  end)
 end
 
 --- Returns whether an API key is shown to be of the journal's account, by the service or by a person; or nil and a

@@ -31,7 +31,7 @@ Journal.__index = Journal
 local M = {}
 
 -- Calls, reconciling and queues ask a journal by these names, as in memory.lua.
-local asked = { call_of = facts.call_of_intent, identify = home.identify }
+local asked = { call_of = facts.call_of_intent, identify = home.identify, look = home.look }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
   asked[name] = calls[name] or facts[name]
@@ -53,6 +53,29 @@ function Journal:settle(id, word) return words.settle(self, id, word) end
 ---@param by string  who says so
 ---@return true|nil ok, purser.Error|nil err
 function Journal:vouch(identity, by) return home.vouch(self, identity, by) end
+
+--- Keeps a person's word that the journal's account has another name. Ids at the service are made of the first name for
+--- ever. Refused under a policy, whose signed files have the name. Returns true; or nil and an error.
+---@param name string
+---@param by string  who says so
+---@return true|nil ok, purser.Error|nil err
+function Journal:rename(name, by) return home.rename(self, name, by) end
+
+--- Keeps a person's word that the service has another host: what was sent to the old one is looked for there. Returns
+--- true; or nil and an error.
+---@param host string  as in the error of a client: without a port where that is the scheme's own
+---@param by string    who says so
+---@return true|nil ok, purser.Error|nil err
+function Journal:moved(host, by) return home.moved(self, host, by) end
+
+--- Returns the name of the journal's account, and the host of its service; nil where nothing was ever sent, nil and an
+--- error where the journal cannot be read.
+---@return string|nil account, string|purser.Error|nil service
+function Journal:account()
+  local own, message = home.read(self.db)
+  if not own then return nil, intents.journal_error("unknown", message) end
+  return own.account, own.service
+end
 
 --- Keeps a person's word that an account has another spending limit of an asset, or none. A client that brings
 --- another, lower one lowers it again. Returns true; or nil and an error.
@@ -224,7 +247,7 @@ end
 --- Returns how many calls have no known end.
 ---@return purser.OpenCount|nil count, purser.Error|nil err
 function Journal:open_count()
-  local rows, message = self.db:rows("SELECT queue FROM purser_calls WHERE " .. schema.UNDECIDED)
+  local rows, message = self.db:rows("SELECT queue FROM purser_calls WHERE " .. schema.UNDECIDED .. " ORDER BY sent_at")
   if not rows then return problem(message) end
   local count = { calls = 0, payments = 0, queues = {} }
   for _, row in ipairs(rows) do

@@ -70,7 +70,7 @@ M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 -- A key, a payment and a record have one row each, in whatever process.
 local indexes = {
   "CREATE UNIQUE INDEX purser_calls_form ON purser_calls (form) WHERE form <> '' AND queue = ''",
-  "CREATE INDEX purser_calls_key ON purser_calls (key) WHERE key <> '' AND queue = ''",
+  "CREATE INDEX purser_calls_key ON purser_calls (key) WHERE key <> ''",
   "CREATE UNIQUE INDEX purser_calls_client_id ON purser_calls (key, operation) WHERE key <> '' AND queue <> ''",
   "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (form, queue) WHERE queue <> ''",
   "CREATE INDEX purser_calls_name ON purser_calls (payment, queue) WHERE queue <> ''",
