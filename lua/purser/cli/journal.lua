@@ -39,8 +39,13 @@ function M.grammar()
         { "word", "done or not_done.", choices = { "done", "not_done" } },
         { "record", "Of one that was made: the id that the service shows.", optional = true } },
       "4VhlA9pIcLzvt9eIpwv4jYq9 not_done --journal pay.db", { BY }, looks() },
-    { "vouch", "Say that an API key, by its digest, is of the journal's account.", { { "identity", "The digest." } },
-      "5d41402abc4b2a76 --journal pay.db", { BY }, looks() },
+    { "vouch", "Say that an API key, by its digest, is of the journal's account: of a service that does not say whose a "
+      .. "key is.", { { "identity", "The digest, as an error prints it." } }, "5d41402abc4b2a76 --journal pay.db", { BY },
+      looks() },
+    { "rename", "Say that the journal's account has another name.", { { "name", "The new name." } },
+      "treasury --journal pay.db", { BY }, looks() },
+    { "moved", "Say that the journal's service has another host: calls of the old one are looked for there.",
+      { { "host", "The new host, without https://." } }, "api.mexc.com --journal pay.db", { BY }, looks() },
     { "limit", "Say that the account has another spending limit of an asset, or none.",
       { { "asset", "The asset, as USDT." },
         { "amount", "What may be spent in a period, or none." } }, "USDT 10000 --journal pay.db",
@@ -143,6 +148,18 @@ function actions.vouch(options)
   local by = report.person(options, "journal")
   report.must(open(options):vouch(options.identity, by))
   report.note('the key "%s" is of the account, as %s said', options.identity, by)
+end
+
+function actions.rename(options)
+  local by = report.person(options, "journal")
+  report.must(open(options):rename(options.name, by))
+  report.note('the journal is of the account "%s", as %s said', options.name, by)
+end
+
+function actions.moved(options)
+  local by = report.person(options, "journal")
+  report.must(open(options):moved(options.host, by))
+  report.note("the journal's service is at %s, as %s said", options.host, by)
 end
 
 function actions.limit(options)

@@ -47,6 +47,10 @@ local function no_random(row, message)
     message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
 end
 
+--- Returns the name of which a client's ids at the service are made: the first that its journal had.
+---@return string
+function M.ids_of(client) return client._journal and client._journal.ids or client:account() end
+
 --- Returns the name of a client's account that was given none: a digest of the API key.
 ---@return string
 function M.unnamed(client)
@@ -74,7 +78,7 @@ local function make_key(client, row, values, opts)
   end
   if client._credentials and (key or id) then pipeline.refresh_credentials(client) end -- they may be new ones
   if name and not id and client._generate_ids then
-    local made, message = key and digests.id_of_key(client:account(), row.full_name, key), nil
+    local made, message = key and digests.id_of_key(M.ids_of(client), row.full_name, key), nil
     if not made then made, message = core.random_token(32) end
     if not made then return nil, no_random(row, message) end
     values[name] = made
@@ -305,13 +309,14 @@ end
 
 -- Checks a call, and looks its key up in any case. Returns the values that travel and their layout, or nil and an
 -- error; the key; and the call with the same key.
-local function take(client, row, params, opts, payment)
+---@param is_look boolean|nil  nothing is to be sent
+local function take(client, row, params, opts, payment, is_look)
   local values, layout, given = pipeline.check_call(client, row, params, opts)
   if not (values or given) then return nil, layout end
   local key, problem = make_key(client, row, values or given, opts)
   if values and problem then return nil, problem end
   if payment or not key then return values, layout end -- the key of a payment is its row's
-  local ok, stranger = identify(client, true, true) -- another account's call is no answer
+  local ok, stranger = identify(client, true, not is_look) -- another account's call is no answer
   if not ok then return nil, unrecorded(row, stranger) end
   local known, err = used(client, row, key)
   if known == nil and (values or err.code ~= "journal.other_content") then return nil, err end
@@ -490,7 +495,7 @@ end
 --- key that is free.
 ---@return any result, purser.Error|nil err
 function M.recall(client, row, params, opts)
-  local _, err, _, known = take(client, row, params, opts or pipeline.no_options)
+  local _, err, _, known = take(client, row, params, opts or pipeline.no_options, nil, true)
   if known then return settle(client, row, known, opts and opts.info) end
   if errors.is(err) and err.phase == "journal" and (err.kind == "config" or not err.code) then
     err.outcome, err.operation = "unknown", row.full_name

@@ -29,6 +29,7 @@ function M.check_journal(journal, account, host)
   end
   local own, message = home.read(journal.db)
   if not own then return "the journal cannot be read: " .. message end
+  journal.ids = own.ids
   local refusal = home.refusal(journal.db, own, account, host)
   if refusal then return refusal.message, refusal.hint, "journal" end
 end

@@ -70,6 +70,10 @@ end
 ---@type fun(operation: string, params: table<string, string>): string
 function M.content(operation, params) return digests.content(operations.by_name[operation], params) end
 
+--- Returns the name of which a client's ids at the service are made.
+---@type fun(client: purser.Client): string
+function M.ids_of(client) return call.ids_of(private.state_of(client)) end
+
 --- Returns the id by which the service knows a payment of a queue.
 ---@type fun(account: string, queue: string, key: string): string
 M.id_of_payment = digests.id_of_payment

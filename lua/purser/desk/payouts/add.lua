@@ -17,7 +17,9 @@ local function argument_error(key, message, hint)
   return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message), hint)
 end
 
-local function made_id(self, key) return planned.id_of_payment(self.account, self.queue, key) end
+local function made_id(self, key)
+  return planned.id_of_payment(self.client and planned.ids_of(self.client) or self.account, self.queue, key)
+end
 
 --- Returns a payment with checked parameters and its id; or nil and an error.
 ---@param self { account: string, queue: string }

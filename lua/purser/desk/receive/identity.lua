@@ -18,8 +18,8 @@ local CONFIRM, WAIT_MS = 2, 2 * 3600000 -- readings, and their span, that confir
 
 -- Equal records and deposits are paired by state: the successful record is the credited deposit.
 local shown_rank = { credit = 1, refused = 2, ask = 3, pending = 4 }
-local function rank(one) -- a shown record, or a kept deposit
-  return shown_rank[rawget(one, "kind")] or one.credited and (one.reversed and 2 or 1) or one.closed and 3 or 4
+local function rank(one)
+  return shown_rank[one.kind] or one.credited and (one.reversed and 2 or 1) or one.closed and 3 or 4
 end
 
 local function by_rank(a, b)

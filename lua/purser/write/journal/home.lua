@@ -147,6 +147,8 @@ local function ask(self, identity, uid_of, is_look)
     format("run it again; where the service cannot be asked from here: `purser journal vouch %s`", identity))
 end
 
+local function whose_of(account, service) return format("%s at %s", account, tostring(service)) end
+
 --- Makes sure that the journal is for a client and its API key, and writes the limits that the client brings, in a
 --- transaction that outlives a rejection. The service is asked once in a key's life. Returns true; or nil and an error
 --- or a message, and then nothing may be sent.
@@ -154,14 +156,15 @@ end
 ---@param uid_of (fun(): string|nil, purser.Error|nil)|nil  asks the service whose key it is
 function M.identify(self, account, identity, limits, service, uid_of)
   self.identified = self.identified or setmetatable({}, { __mode = "k" }) -- by key, and by the table of limits
-  local known = self.identified
-  if known[identity] == account and (not limits or known[limits] == account) then return true end
+  local known, whose = self.identified, whose_of(account, service)
+  if known[identity] == whose and (not limits or known[limits] == whose) then return true end
   local uid, problem = "", nil
-  if known[identity] ~= account then uid, problem = ask(self, identity, uid_of) end
+  if known[identity] ~= whose then uid, problem = ask(self, identity, uid_of) end
   if not uid then return nil, problem end
   local ok
   ok, problem = self.db:transaction(function(tx)
     local home = M.enter(tx, account, service)
+    self.ids = home.ids
     note_uid(tx, home, identity, uid)
     if limits and next(limits) then
       tx:lock(M.LOCK) -- a call that begins read no limit, and no sum has it yet
@@ -169,8 +172,8 @@ function M.identify(self, account, identity, limits, service, uid_of)
     end
     return true
   end)
-  if ok then known[identity] = account end
-  if ok and limits then known[limits] = account end
+  if ok then known[identity] = whose end
+  if ok and limits then known[limits] = whose end
   return ok, problem
 end
 
@@ -178,8 +181,7 @@ end
 --- error or a message.
 ---@param is_call boolean|nil  a call asks what its key stands for: an error says that nothing was sent
 function M.look(self, account, identity, service, uid_of, is_call)
-  local known = self.identified or {}
-  if known[identity] == account then return true end
+  if self.identified and self.identified[identity] == whose_of(account, service) then return true end
   local home, problem = M.read(self.db)
   if not home then return nil, problem end
   problem = M.refusal(self.db, home, account, service, not is_call)

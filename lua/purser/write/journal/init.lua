@@ -68,6 +68,16 @@ function Journal:rename(name, by) return home.rename(self, name, by) end
 ---@return true|nil ok, purser.Error|nil err
 function Journal:moved(host, by) return home.moved(self, host, by) end
 
+--- Returns the error of a client that may not look into this journal: the client is of another account or service; nil
+--- where it may.
+---@param client purser.Client
+---@return purser.Error|nil
+function Journal:refusal(client)
+  local own, message = home.read(self.db)
+  if not own then return intents.journal_error("unknown", message) end
+  return home.refusal(self.db, own, client:account(), private.state_of(client)._host, true)
+end
+
 --- Returns the name of the journal's account, and the host of its service; nil where nothing was ever sent, nil and an
 --- error where the journal cannot be read.
 ---@return string|nil account, string|purser.Error|nil service
@@ -192,7 +202,10 @@ function Journal:entries(filter)
     local earlier = {}
     if filter.id or filter.key then earlier, message = self.db:rows(EARLIER, row.id) end
     if not earlier then return problem(message) end
-    for _, one in ipairs(earlier) do one.number, one.sent_at = tonumber(one.number), tonumber(one.sent_at) end
+    for j, one in ipairs(earlier) do
+      earlier[j] = { number = tonumber(one.number), sent_at = tonumber(one.sent_at), signer = one.signer,
+        state = one.state, message = one.message, person = one.person }
+    end
     rows[i].earlier = earlier[1] and earlier
   end
   return rows
@@ -271,12 +284,9 @@ function Journal:recover(client, options)
   if not private.state_of(client) then
     return nil, errors.argument(nil, "journal:recover has no client", "give the one whose calls are to be reconciled")
   end
-  local own, message = home.read(self.db)
-  if not own then return problem(message) end
-  local refusal = home.refusal(self.db, own, client:account(), private.state_of(client)._host, true)
+  local refusal = self:refusal(client)
   if refusal then return nil, refusal end
-  local rows
-  rows, message = self.db:rows("SELECT *, " .. ACCOUNT .. " FROM purser_calls WHERE " .. schema.UNDECIDED
+  local rows, message = self.db:rows("SELECT *, " .. ACCOUNT .. " FROM purser_calls WHERE " .. schema.UNDECIDED
     .. " AND state <> 'undecided' AND queue = '' ORDER BY sent_at, id")
   if not rows then return problem(message) end
   local reconciled, at_once = {}, { wait = false }
@@ -336,7 +346,10 @@ end
 function Journal:logged()
   local rows, message = self.db:rows "SELECT at, who, tool, reference, outcome FROM purser_log ORDER BY at, id"
   if not rows then return problem(message) end
-  for _, row in ipairs(rows) do row.at = assert(tonumber(row.at)) end
+  for i, row in ipairs(rows) do
+    rows[i] = { at = assert(tonumber(row.at)), who = row.who, tool = row.tool, reference = row.reference,
+      outcome = row.outcome }
+  end
   return rows
 end
 

@@ -201,7 +201,10 @@ local function connect(options, is_look)
   if wrong then return nil, errors.config(wrong, advice, option) end
   if is_look and options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
   local db, message, hint = database.open(options)
-  if db then return db end
+  if db then
+    db.strict = true
+    return db
+  end
   local what, cure = message:match "^(.*); (.-)$"
   return nil, errors.config(name_of(options) .. " cannot be opened: " .. (what or message),
     hint or cure or hint_of(message))

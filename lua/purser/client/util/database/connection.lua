@@ -105,7 +105,8 @@ end
 
 local shapes = setmetatable({}, { __mode = "k" }) -- by statement
 
--- Returns the metatable of a statement's rows, which raise for a column that the query lacks: its nil would be a "no".
+-- Returns the metatable of a statement's rows in a database that is `strict`. Such a row raises for a column that the
+-- query lacks: its nil would be a "no".
 local function shape_of(statement)
   if shapes[statement] then return shapes[statement] end
   local has = {}
@@ -131,8 +132,8 @@ function M.run(self, sql, ...)
   local rows = {}
   if M.gives_rows(sql) then
     ok, message = pcall(function()
-      local shape = shape_of(statement)
-      for row in statement:rows(true) do rows[#rows + 1] = setmetatable(row, shape) end
+      local shape = self.strict and shape_of(statement) or nil
+      for row in statement:rows(true) do rows[#rows + 1] = shape and setmetatable(row, shape) or row end
     end)
     if not ok then return forget(self, sql, message) end
   end
