@@ -90,13 +90,17 @@ describe("purser sync", function()
     local address = assert(purser.new { base_url = sim.url, api_key = account.api_key,
       secret_key = account.secret_key }).wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }
     local journal = files.new_path()
-    local code, _, err = run("sync", "--addresses", "USDT,BTC", "--account", "main", "--journal", journal, "-q")
+    local code, _, err = run("sync", "--addresses", "USDT,BTC", "--journal", journal, "-q")
     assert.equal(2, code) -- a misspelt one would know of no payment under way
     assert.matches("sync: there is no journal " .. journal, err, 1, true)
     assert(purser.journal.open { sqlite = journal }):close()
-    code, _, err = run("sync", "--addresses", "USDT,BTC", "--account", "main", "--journal", journal, "-q")
+    code, _, err = run("sync", "--addresses", "USDT,BTC", "--journal", journal, "-q")
+    assert.equal(2, code)
+    assert.matches("no account is named", err, 1, true)
+    environment.PURSER_ACCOUNT = "main"
+    code, _, err = run("sync", "--addresses", "USDT,BTC", "--journal", journal, "-q")
     assert.equal(0, code, err)
-    local books = assert(purser.books.open { sqlite = database })
+    local books = assert(purser.books.open { sqlite = database, account = "main" })
     local found = books:each "address"()
     assert.same({ assert(address).address, "Main" }, { found.address, found.to_owner })
     books:close()

@@ -264,8 +264,8 @@ local function other_queues(options, at)
   if options.file or got(at.queue:report()).total > 0 then return nil end
   local names = {}
   for i, other in ipairs(got(purser.payouts.queues(at.sources.journal))) do names[i] = other.queue end
-  return ('the queue "%s" of %s holds no payment%s'):format(options.queue or "default", options.journal,
-    names[1] and "; there are the queues " .. table.concat(names, ", ") or "")
+  return ('the queue "%s" of %s holds no payment of the account "%s"%s'):format(options.queue or "default",
+    options.journal, at.client:account(), names[1] and "; there are the queues " .. table.concat(names, ", ") or "")
 end
 
 local function look(options)

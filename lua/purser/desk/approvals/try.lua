@@ -125,6 +125,10 @@ function M.run(options)
   local given
   given, message = policy.read(options.policy or "")
   if not given then return nil, errors.argument("policy", "the policy cannot be read: " .. message) end
+  local own = options.journal:account()
+  if own and options.account and own ~= options.account then
+    return nil, errors.argument("account", ('the journal is of account "%s"'):format(own), "give that, or its journal")
+  end
   local trial = { payments = 0, unasked = 0, asked = {}, waited = 0, refused = 0, refused_by = {}, not_judged = 0 }
   local days = {}
   local ok, raised = pcall(run, trial, given, options, days)
