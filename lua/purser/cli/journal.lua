@@ -39,9 +39,8 @@ function M.grammar()
         { "word", "done or not_done.", choices = { "done", "not_done" } },
         { "record", "Of one that was made: the id that the service shows.", optional = true } },
       "4VhlA9pIcLzvt9eIpwv4jYq9 not_done --journal pay.db", { BY }, looks() },
-    { "vouch", "Say that an API key, by its digest, is of the journal's account: of a service that does not say whose a "
-      .. "key is.", { { "identity", "The digest, as an error prints it." } }, "5d41402abc4b2a76 --journal pay.db", { BY },
-      looks() },
+    { "vouch", "Say that an API key, by its digest, is of the journal's account: where the service does not say.",
+      { { "identity", "The digest, as an error prints it." } }, "5d41402abc4b2a76 --journal pay.db", { BY }, looks() },
     { "rename", "Say that the journal's account has another name.", { { "name", "The new name." } },
       "treasury --journal pay.db", { BY }, looks() },
     { "moved", "Say that the journal's service has another host: calls of the old one are looked for there.",

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- The policy of a journal, which a room on top judges. From the first client on that brought one, no call of the
--- journal is recorded without the policy's yes. The module names that room (`use`); the journal asks in the transaction that
--- records the call.
+-- The policy of a journal, which a room on top judges. From the first client on that brought a policy, no call of the
+-- journal is recorded without the policy's yes. The module names that room (`use`); the journal asks in the transaction
+-- that records the call.
 --
 -- The policy answers yes with the columns of the call's row, or no with an error. All else that happens (a raised
--- error, a table that cannot be read, a signature that cannot be checked) ends the transaction: nothing is sent or remembered.
+-- error, a table that cannot be read, a signature that cannot be checked) ends the transaction: nothing is sent or
+-- remembered.
 
 local lazy = require "purser.client.util.lazy"
 local digest = lazy "purser.client.util.digest"

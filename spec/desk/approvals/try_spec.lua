@@ -65,7 +65,7 @@ describe("a policy that is tried", function()
     local trial = assert(run(daily))
     assert.same({ 2, 1, { daily = 1 } }, { trial.payments, trial.unasked, trial.refused_by })
     local sums = own.within(function(tx)
-      approval_rows.install(tx, "treasury", { latest = { version = 1, asks_sums = true },
+      approval_rows.install(tx, { latest = { version = 1, asks_sums = true },
         versions = { { digest = ("d"):rep(64) } } })
       return tx:rows "SELECT amount FROM purser_sums WHERE place = ''"
     end, NOON + 4)

@@ -177,8 +177,8 @@ function M.identify(self, account, identity, limits, service, uid_of)
   return ok, problem
 end
 
---- Makes sure, for a look that sends nothing, that a journal is for a client and its API key. Returns true; or nil and an
---- error or a message.
+--- Makes sure, for a look that sends nothing, that a journal is for a client and its API key. Returns true; or nil and
+--- an error or a message.
 ---@param is_call boolean|nil  a call asks what its key stands for: an error says that nothing was sent
 function M.look(self, account, identity, service, uid_of, is_call)
   if self.identified and self.identified[identity] == whose_of(account, service) then return true end
