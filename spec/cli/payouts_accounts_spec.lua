@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser payouts` with the name of another account than the journal's: a list under a misspelt name was paid once more.
+-- `purser payouts` with the name of another account than the journal's: a list under a wrong name was paid once more.
 
 local command = require "command"
 local files = require "files"

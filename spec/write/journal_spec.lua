@@ -19,7 +19,8 @@ local function open(options)
 end
 
 local function client_with(options)
-  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal, account = "treasury" }, options)
+  return simulated.client(sim, account, { retry = false, rate_limit = false, journal = journal,
+    account = "treasury" }, options)
 end
 
 local move = simulated.transfer "2.50"

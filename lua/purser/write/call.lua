@@ -114,34 +114,9 @@ end
 local WriteCall = {}
 WriteCall.__index = WriteCall
 
--- Makes sure that the journal is for the client and its API key. Asks the service whose the key is, where that can be
--- asked. Returns true; or nil and an error or a message.
----@param is_look boolean|nil  nothing is sent
----@param is_call boolean|nil  then: a call asks what its key stands for
+-- Makes sure that the journal is for the client and its API key: see journal/home.lua.
 local function identify(client, is_look, is_call)
-  local row = client.profile.live_operations and operations.by_name["live.uid"]
-  local function uid_of()
-    local answer, err = pipeline.run(client, row)
-    if not answer then return nil, err end
-    return tostring(answer.uid)
-  end
-  local guard, journal = client._guard, M.journal_of(client)
-  if is_look then
-    return journal:look(client:account(), M.unnamed(client), client._host, row and uid_of, is_call)
-  end
-  return journal:identify(client:account(), M.unnamed(client), guard and guard.limits, client._host,
-    row and uid_of)
-end
-
--- The error of a call that the journal could not record.
-local function unrecorded(row, problem)
-  if errors.is(problem) then
-    problem.operation = problem.operation or row.full_name
-    return problem
-  end
-  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
-    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
-    hint = intents.lock_hint(tostring(problem)) }
+  return intents.identify(M.journal_of(client), client, M.unnamed(client), is_look, is_call)
 end
 
 -- Records a call. Returns the call; or nil and an error; or nil, nil and the call with the same key. Allocates all that
@@ -163,7 +138,7 @@ local function begin(client, row, values, opts, payment, key)
   if ok then return call end
   if opts.info then rawset(opts.info, "intent", known and known.intent) end
   if known then return nil, nil, known end
-  return nil, unrecorded(row, problem)
+  return nil, intents.unrecorded(row, problem)
 end
 
 local function not_its_own(row, why)
@@ -329,7 +304,7 @@ local function take(client, row, params, opts, payment, is_look)
   if values and problem then return nil, problem end
   if payment or not key then return values, layout end -- the key of a payment is its row's
   local ok, stranger = identify(client, true, not is_look) -- another account's call is no answer
-  if not ok then return nil, unrecorded(row, stranger) end
+  if not ok then return nil, intents.unrecorded(row, stranger) end
   local known, err = used(client, row, key)
   if known == nil and (values or err.code ~= "journal.other_content") then return nil, err end
   if not known then return values, layout, key end
@@ -348,7 +323,7 @@ local function open(client, row, params, opts, payment, make)
   if client._guard then client._guard:before(client, row, values) end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
   local ok, unknown = identify(client) -- before the request is stamped: the service may be asked
-  if not ok then return nil, nil, unrecorded(row, unknown) end
+  if not ok then return nil, nil, intents.unrecorded(row, unknown) end
   local request, err = make(client, row, layout, values, opts)
   if not request then return nil, nil, err end
   local call, problem, known = begin(client, row, values, opts, payment, key)

@@ -8,6 +8,7 @@ local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local json = require "purser.json"
 local operations = require "purser.client.operations"
+local pipeline = require "purser.client.call.pipeline"
 local option_schema = require "purser.client.util.option_schema"
 local suggest = require "purser.client.util.suggest"
 local validate = require "purser.client.call.validate"
@@ -348,6 +349,35 @@ function M.lock_hint(message)
     return "another program writes to it: wait until that has ended, or end it, and run this again; `lock_timeout_ms` "
       .. "of journal.open allows a longer wait"
   end
+end
+
+--- Returns the error of a call that the journal could not record.
+---@return purser.Error
+function M.unrecorded(row, problem)
+  if errors.is(problem) then
+    problem.operation = problem.operation or row.full_name
+    return problem
+  end
+  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
+    hint = M.lock_hint(tostring(problem)) }
+end
+
+--- Makes sure that a journal is for a client and its API key. Asks the service whose the key is, where that can be
+--- asked. Returns true; or nil and an error or a message.
+---@param identity string          a digest of the API key
+---@param is_look boolean|nil      nothing is sent
+---@param is_call boolean|nil      then: a call asks what its key stands for
+function M.identify(journal, client, identity, is_look, is_call)
+  local row = client.profile.live_operations and operations.by_name["live.uid"]
+  local function uid_of()
+    local answer, err = pipeline.run(client, row)
+    if not answer then return nil, err end
+    return tostring(answer.uid)
+  end
+  local account, host = client:account(), client._host
+  if is_look then return journal:look(account, identity, host, row and uid_of, is_call) end
+  return journal:identify(account, identity, client._guard and client._guard.limits, host, row and uid_of)
 end
 
 --- Returns the error of a journal whose statement failed.

@@ -213,8 +213,8 @@ describe("the call of a plan's row", function()
       own.write(tx, "queued", NOON, { operation = "wallet.withdraw", queue = "june", payment = "k", state = "planned" })
       own.write(tx, "single", NOON, { operation = "wallet.withdraw", key = "k", state = "unknown" })
       own.write(tx, "other", NOON, { operation = "wallet.transfer", key = "l", state = "rejected" })
-      for _, case in ipairs { { "queued", false, "june", "k" }, { "single", true, "", "k" }, { "other", false, "", "l" },
-        { "", false, "july", "k" }, { "", false, "", "m" } } do
+      for _, case in ipairs { { "queued", false, "june", "k" }, { "single", true, "", "k" },
+        { "other", false, "", "l" }, { "", false, "july", "k" }, { "", false, "", "m" } } do
         assert.same({ case[1], case[2] }, { approval_rows.call_of(tx, case[3], case[4]) })
       end
       return true

@@ -16,8 +16,9 @@ local function pay(tx, id, at, amount, more)
   more = more or {}
   tx:rows([[INSERT INTO purser_calls (id, operation, history, key, form, content, params, digest, sent_at,
     recv_window, queue, payment, state, disowned)
-    VALUES ($1, 'wallet.withdraw', '', '', $1, '', $2, $1, $3, '5000', $4, $1, $5, $6)]], id, ('{"address":"%s","amount":"%s","coin":"%s","netWork":"TRX"}'):format(
-    more.address or "TPayee", amount, more.coin or "USDT"), own.time_text(at), more.queue or "", more.state or "done",
+    VALUES ($1, 'wallet.withdraw', '', '', $1, '', $2, $1, $3, '5000', $4, $1, $5, $6)]], id,
+    ('{"address":"%s","amount":"%s","coin":"%s","netWork":"TRX"}'):format(more.address or "TPayee", amount,
+      more.coin or "USDT"), own.time_text(at), more.queue or "", more.state or "done",
     more.disowned or "")
 end
 

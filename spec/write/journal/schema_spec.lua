@@ -55,7 +55,8 @@ describe("the table of calls", function()
       for name, value in pairs(given) do row[name] = value end
       return (db:rows([[INSERT INTO purser_calls (id, operation, content, params, digest, state, key, form, queue,
         payment, record_id, history) VALUES ($1, 'o', '', '', '', 'done', $2, $3, $4, $5, $6, $7)]],
-        ("%d"):format(number), row.key, row.queue ~= "" and row.payment or row.key, row.queue, row.payment, row.record_id, row.history)) ~= nil
+        ("%d"):format(number), row.key, row.queue ~= "" and row.payment or row.key, row.queue,
+        row.payment, row.record_id, row.history)) ~= nil
     end
     for _, given in ipairs { { key = "k" }, { queue = "q", payment = "p" }, { record_id = "r", history = "h" } } do
       assert.same({ true, false }, { add(given), add(given) }, next(given))

@@ -8,7 +8,6 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
-local home = require "purser.write.journal.home"
 local operations = require "purser.client.operations"
 local intents = require "purser.write.intent"
 
@@ -103,9 +102,10 @@ end
 --- Writes a client's limits that are stricter than its account's. The limit that a person's word overruled is no news:
 --- a script would take the word back at each start.
 ---@param brought table<string, purser.StandingLimit>
-function M.keep(tx, brought)
+---@param read fun(tx: table): purser.JournalHome
+function M.keep(tx, brought, read)
   M.lock(tx)
-  local limits, newest, known = M.limits(home.read(tx))
+  local limits, newest, known = M.limits(read(tx))
   for key, limit in pairs(brought) do
     local is_news = not known[key .. " " .. tostring(limit.amount)]
     if is_news and M.restrict(limits, limit) then newest = write(tx, limit, "", newest) end
@@ -115,9 +115,9 @@ end
 --- Writes a person's word on a limit. Returns nil; or why not.
 ---@param given { asset: string, amount: purser.decimal|nil, period_ms: integer|nil }  no amount: none
 ---@return string|nil problem
-function M.set(tx, given, person)
+function M.set(tx, given, person, read)
   M.lock(tx)
-  local limits, newest = M.limits(home.read(tx))
+  local limits, newest = M.limits(read(tx))
   local found, periods = nil, {}
   for _, limit in pairs(limits) do
     if limit.asset == upper(given.asset) then

@@ -168,7 +168,7 @@ function M.identify(self, account, identity, limits, service, uid_of)
     note_uid(tx, home, identity, uid)
     if limits and next(limits) then
       tx:lock(M.LOCK) -- a call that begins read no limit, and no sum has it yet
-      spending.keep(tx, limits)
+      spending.keep(tx, limits, M.read)
     end
     return true
   end)

@@ -5,6 +5,7 @@ local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local home = require "purser.write.journal.home"
 local intents = require "purser.write.intent"
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
@@ -99,7 +100,8 @@ function M.limit(self, limit)
   end
   if wrong then return nil, errors.option(wrong, option, hint) end
   return answer(self.db:transaction(function(tx)
-    local why = spending.set(tx, { asset = limit.asset, amount = amount, period_ms = limit.period_ms }, limit.by)
+    local why = spending.set(tx, { asset = limit.asset, amount = amount, period_ms = limit.period_ms }, limit.by,
+      home.read)
     if why then tx:reject(errors.argument(nil, why)) end
     return true
   end))
