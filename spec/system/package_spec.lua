@@ -322,8 +322,8 @@ describe("the rockspecs", function()
       end):gsub("build/rock", folder)
       assert.same({ "status 0" }, lines_of("{ " .. command .. "; } 2>&1; echo status $?"))
       for name, path in pairs(rock.build.install.lib) do
-        assert.same({ ("luaopen_" .. name:gsub("%.", "_")) }, lines_of(("nm -D --defined-only '%s' | cut -d' ' -f3"):format(
-          (path:gsub("build/rock", folder)))))
+        local exported = ("nm -D --defined-only '%s' | cut -d' ' -f3"):format((path:gsub("build/rock", folder)))
+        assert.same({ ("luaopen_" .. name:gsub("%.", "_")) }, lines_of(exported))
       end
       files.remove(folder)
     end
