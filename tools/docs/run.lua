@@ -136,7 +136,8 @@ local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 function M.run_sh(block, service, fixture)
   local text = block.text:gsub("http://127%.0%.0%.1:8080", service.url)
   text = ([[purser() { '%s' "$command_line" "$@"; }]]):format(os.getenv "LUA" or "lua5.4") .. "\n" .. text
-  local command = ([[command_line=$PWD/bin/purser PURSER_ACCOUNT=treasury PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s
+  local command = ([[command_line=$PWD/bin/purser PURSER_ACCOUNT=treasury PURSER_BASE_URL=%s PURSER_API_KEY=%s \
+    PURSER_SECRET_KEY=%s
     export command_line PURSER_ACCOUNT PURSER_BASE_URL PURSER_API_KEY PURSER_SECRET_KEY
     cd %s; sh -euc %s 2>&1; echo exit $?]]):format(quote(service.url), quote(fixture.main.api_key),
     quote(fixture.main.secret_key), quote(fixture.folder), quote(text))
