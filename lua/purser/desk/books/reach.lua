@@ -135,7 +135,8 @@ local function end_gaps(books, tx, owner, at, rev)
     .. "closed_rev = ''", rev(), books.account, owner)
   for _, gap in ipairs(gaps) do
     tx:rows("INSERT INTO purser_books_gap (account, owner, list, starts, ends, why, rev, closed_rev) VALUES ($1, "
-      .. "$2, $3, $4, $5, $6, $7, '') ON CONFLICT DO NOTHING", books.account, owner, gap.list, gap.starts, at, gap.why, rev())
+      .. "$2, $3, $4, $5, $6, $7, '') ON CONFLICT DO NOTHING", books.account, owner, gap.list, gap.starts, at, gap.why,
+      rev())
   end
 end
 

@@ -187,6 +187,8 @@ function M.begin(self, intent, row, guard, key, payment)
     tx:lock(gates.LOCK, true)
     local known = key and not payment and find_known(tx, intent, row, key) or nil
     if known and not intents.SPENT_NOTHING[known.state] then return { known = facts.call_of(known) } end
+    -- a payment is looked for at the service first, where the server is another one
+    if tx.db.doubt and not payment and guard ~= false then tx:reject(tx.db.doubt) end
     -- a repeat takes its charges over
     local earlier = known or payment and payment.disowned
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
@@ -315,7 +317,7 @@ end
 --- Writes how a call ended. The unique index of records refuses one that another call has, in whatever process.
 ---@return purser.Verdict|nil verdict, string|nil message
 function M.end_call(self, intent, ending)
-  local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  local id = not ending.is_renumbered and type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = id and text_of(id)
   local verdict, problem = self.db:transaction(function(tx) return judge(tx, intent, ending) end)
   local message = not verdict and tostring(problem) or ""
