@@ -48,10 +48,20 @@ describe("a call that was sent to one host", function()
   end)
 
   it("and was not executed may be made at another, and is looked for there from then on", function()
-    sims[LIVE]:fault { kind = "reject", code = "10101", message = "no", operation = "transfer", times = 1 }
+    sims[LIVE]:fault { kind = "reject", code = "10072", message = "no", operation = "transfer", times = 1 }
     assert.equal("rejected", select(2, move(client_at(LIVE))).outcome)
     assert(move(client_at(HERE)))
     assert.equal("localhost", assert(journal:entries())[1].intent.host)
+  end)
+
+  it("and was rejected there, perhaps a second copy of it, is not made at another", function()
+    sims[LIVE]:fault { kind = "reject", code = "10101", message = "no", operation = "transfer", times = 1 }
+    assert.equal("rejected", select(2, move(client_at(LIVE))).outcome)
+    local _, err = move(client_at(HERE))
+    assert.equal("unknown", err.outcome)
+    assert.matches("it was sent to api.example", err.message, 1, true)
+    assert(move(client_at(LIVE)))
+    assert.same({ 1, 0 }, { applied(LIVE), applied(HERE) })
   end)
 
   it("is found by another port of this machine, which a test's service has after a restart", function()

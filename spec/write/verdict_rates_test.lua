@@ -8,7 +8,7 @@ local changing_rates = require "changing_rates"
 local MOST = {
   plain = { 10, 5 }, approval = { 50, 45 }, insiders = { 350, 330 }, release = { 130, 125 }, twomembers = { 165, 160 },
   blip = { 60, 55 }, canary = { 60, 55 }, centres = { 330, 320 }, archive = { 145, 135 }, settle = { 175, 175 },
-  zone = { 200, 195 }, batch = { 250, 245 }, renumber = { 200, 200 }, brownout = { 40, 10 },
+  zone = { 200, 195 }, batch = { 250, 245 }, renumber = { 200, 200 }, brownout = { 40, 10 }, incident = { 60, 50 },
 }
 
 -- Two ways inside the service, of which no answered call took the second before: only a person knows.
