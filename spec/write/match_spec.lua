@@ -47,7 +47,8 @@ local function ask(params, records, answered, more)
   end, { journal = known, now = NOW + 100 })
   local answer = assert(reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = NOW,
     recv_window = 5000, id = "lost" }, nil, more.window))
-  return answer.outcome .. (answer.reason and " " .. (answer.reason:match "^%l[%l ]*" or "") or ""), answer, service, reads
+  local why = answer.reason and " " .. (answer.reason:match "^%l[%l ]*" or "") or ""
+  return answer.outcome .. why, answer, service, reads
 end
 
 -- Asks for a lost call. Returns the word, and how many times a record was compared with a call.
