@@ -10,7 +10,8 @@ local digest = require "purser.client.util.digest"
 
 local M = {}
 
-local format, gsub, lower, upper = string.format, string.gsub, string.lower, string.upper
+local byte, char, find, floor, format = string.byte, string.char, string.find, math.floor, string.format
+local gsub, lower, upper = string.gsub, string.lower, string.upper
 
 --- The number of the reader of addresses, which likenesses and destinations depend on. A reader that tells addresses
 --- apart in another way has the next number.
@@ -89,6 +90,43 @@ end
 ---@return string
 function M.content(row, params)
   return "1:" .. digest_of(row.full_name, row, params, nil, { asset = upper, coin = upper })
+end
+
+-- Letters beyond ASCII that have a small one: the first and last capital of a row of code points, and how far the small
+-- ones are. Letters of other scripts are kept as they are.
+local CAPITALS = { { 0xC0, 0xDE, 32 }, { 0x391, 0x3A9, 32 }, { 0x400, 0x40F, 80 }, { 0x410, 0x42F, 32 } }
+
+local function utf8_of(code)
+  if code < 0x80 then return char(code) end
+  if code < 0x800 then return char(0xC0 + floor(code / 64), 0x80 + code % 64) end
+  return char(0xE0 + floor(code / 4096), 0x80 + floor(code / 64) % 64, 0x80 + code % 64)
+end
+
+-- Returns a character of two or three bytes without its case and width.
+local function fold(text)
+  local a, b, c = byte(text, 1, 3)
+  local code = c and (a - 0xE0) * 4096 + (b - 0x80) * 64 + c - 0x80 or (a - 0xC0) * 64 + b - 0x80
+  if code >= 0xFF01 and code <= 0xFF5E then return lower(char(code - 0xFEE0)) end -- as wide as a Chinese one
+  for _, range in ipairs(CAPITALS) do
+    if code >= range[1] and code <= range[2] and code ~= 0xD7 then return utf8_of(code + range[3]) end
+  end
+end
+
+--- Returns what is one key in whatever letters: `Inv-1`, `INV-1` and its full-width form are one.
+---@param key string
+---@return string
+function M.form(key)
+  if not find(key, "[\128-\255]") then return lower(key) end
+  key = gsub(key, "[A-Z]", lower)
+  key = gsub(key, "[\194-\223][\128-\191]", fold)
+  return (gsub(key, "[\224-\239][\128-\191][\128-\191]", fold))
+end
+
+--- Returns whether a text has a sign that joins the letter before it: "é" would be two texts, and two keys.
+---@param key string
+---@return boolean
+function M.is_decomposed(key)
+  return find(key, "\204[\128-\191]") ~= nil or find(key, "\205[\128-\175]") ~= nil
 end
 
 --- Returns the id at the service of a call with a key: each repetition has that id, too.

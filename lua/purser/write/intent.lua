@@ -8,6 +8,7 @@ local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local json = require "purser.json"
 local operations = require "purser.client.operations"
+local pipeline = require "purser.client.call.pipeline"
 local option_schema = require "purser.client.util.option_schema"
 local suggest = require "purser.client.util.suggest"
 local validate = require "purser.client.call.validate"
@@ -97,6 +98,10 @@ end
 --- The states of calls that certainly made no record, and may be sent again.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
+--- Returns whether a key may be sent again: its call was certainly not executed. A rejection speaks of the copy that
+--- was judged, and a gateway may send two: such a call is looked for first.
+function M.is_free(call) return M.SPENT_NOTHING[call.state] and not call.rejected end
+
 --- Returns whether a row counts in sums: nothing proves that its call was not executed.
 ---@param row table<string, string>
 ---@return boolean
@@ -135,7 +140,8 @@ function M.judge_end(known, later, ending, has_open_equal)
     local is_other = ending.state ~= "unknown" and ending.state ~= "undecided"
     return { done_before = is_other or nil, record = is_other and (known.record or {}) or nil }
   end
-  return { counts = later == 0 and (not over[ending.state] or over[ending.state][known.state]) or nil }
+  local is_over = not over[ending.state] or over[ending.state][known.state] or known.rejected
+  return { counts = later == 0 and is_over or nil }
 end
 
 -- Returns whether a rejection speaks of the request alone: its code is known, and no word says "exists".
@@ -143,6 +149,18 @@ local function speaks_of_request(err)
   local text = gsub(lower(err.message), "not exist", "")
   return codes.list[tostring(err.code)] and not (find(text, "exist", 1, true) or find(text, "duplicat", 1, true)
     or find(text, "repeat", 1, true))
+end
+
+-- These speak of the request's bytes, or of its key: each copy gets the same answer.
+local OF_EACH_COPY = {}
+for code in gmatch("401 602 10001 10007 10015 10072 10095 10096 10097 10102 10103 10222 10232 10268 44444 140001 "
+  .. "700001 700002 700005 700006 700007 700008 700013", "%d+") do OF_EACH_COPY[code] = true end
+
+-- Returns whether a rejection may be of a second copy, the first of which was executed.
+local function may_be_of_a_copy(intent, err)
+  local row = operations.by_name[intent.operation]
+  return err ~= nil and err.outcome == "rejected" and err.kind == "api" and not err.is_explained
+    and not OF_EACH_COPY[tostring(err.code)] and M.makes_in(row) ~= "" and row.reconcile.strategy ~= "nothing"
 end
 
 --- Makes a rejection of a call with an id an unknown outcome where the word may be of an earlier request: a gateway
@@ -163,51 +181,52 @@ function M.is_same_content(content, other)
   return false
 end
 
---- Returns the error of a key that stands for other content; nil for the same.
+-- Returns a call in a few words: its operation, what it moves, and its state.
+local function told(known)
+  local row, params = operations.by_name[known.operation], known.params
+  if type(params) == "string" then params = core.decode(params) end
+  local moves = row and row.moves or {}
+  local amount, asset = params[moves.amount], params[moves.asset]
+  return format("%s%s, %s", known.operation, amount and asset and format(", %s %s", amount, asset) or "", known.state)
+end
+
+--- Returns the error of a key that stands for other content, or is written otherwise; nil for the same.
 ---@return purser.Error|nil
 function M.other_content(known, key, row)
-  if M.is_same_content(known.content, key.content) then return nil end
+  if known.key == key.name and M.is_same_content(known.content, key.content) then return nil end
+  local spelled = known.key ~= key.name and format('"%s" in other letters, ', known.key) or ""
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
     code = "journal.other_content", details = { key = key.name, call = known.id },
-    message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),
-    hint = format("`purser journal show %s` prints the first call; where both are one payment, repeat that, and give "
-      .. "this call another key only where it is owed besides", known.id) }
+    message = format('the key "%s" is %sthat of %s; nothing was sent', key.name, spelled, told(known)),
+    hint = format("where this is that payment, repeat it as it was (`purser journal show %s`); where it is another "
+      .. "step of one job, give it a key of its own, as %s/2", known.id, key.name) }
 end
 
---- Returns the error of a payment whose name is the key of a single call.
+--- Returns the error of a key that is a payment's name or id.
+---@param row table
+---@param known table<string, string>  the payment's row
+---@return purser.Error
+function M.key_of_payment(row, known, key)
+  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    code = "journal.used", details = { key = key, call = known.id },
+    message = format('the key "%s" is that of payment "%s" of the queue "%s"; nothing was sent', key, known.payment,
+      known.queue), hint = "let the queue make it, or give this call another key" }
+end
+
+--- Returns the error of a payment whose name or id is the key of a single call, or another payment's in other letters.
 ---@return purser.Error
 function M.key_of_call(known, key)
+  local what = known.queue ~= "" and format('that of payment "%s" in other letters', known.payment)
+    or format("that of %s", told(known))
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", code = "journal.used",
     details = { key = key, call = known.id },
-    message = format('the key "%s" was used for a single call; the payment is not added', key),
-    hint = format("`purser journal show %s` prints the call; where that is this payment, take the payment out of the "
-      .. "list, and give it another key only where it is owed besides", known.id) }
+    message = format('the key "%s" is %s; the payment is not added', key, what),
+    hint = format("where that is this payment, take the payment out of the list (`purser journal show %s`); where "
+      .. "it is owed besides, give it a key of its own", known.id) }
 end
 
---- Returns the error of a deed of another account, which may be this one under another name.
----@param unnamed string  the one that the client has where it is given none
----@return purser.Error
-function M.other_account(other, account, unnamed, what)
-  local about = account == unnamed and " (a digest of its API key)" or other == unnamed and ", with the same API key"
-    or ""
-  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
-    message = format('%s of account "%s", and this client is account "%s"%s', what, other, account, about),
-    hint = format('where that is one account, give the client account = "%s"%s, else %s', other,
-      account ~= unnamed and find(other, "^%x+$") and format(" or join the two (`purser journal join %s %s`)", other,
-        account) or "", about == "" and "add its payments first" or "give each client an account of its own") }
-end
-
---- Returns the error of an API key that nobody told apart from an account with a gate.
----@param identity string  a digest of the API key
----@return purser.Error
-function M.not_apart(gated, account, identity)
-  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
-    message = format('nothing was sent: this API key may be of account "%s", which is under a policy or a limit in '
-      .. 'this journal, and this client is account "%s"', gated, account),
-    hint = format('where the key is of account "%s", give the client that name and its policy, else say once that the '
-      .. 'key is not%s: `purser journal join %s %s`', gated, account == identity and ", and give it an account" or "",
-      identity, account == identity and "ACCOUNT" or account) }
-end
+--- Returns the error of a question that the journal refused, or could not answer.
+function M.error_of(problem) return errors.is(problem) and problem or M.journal_error("unknown", tostring(problem)) end
 
 --- Returns whether a record shows the call's own id.
 ---@param intent purser.Intent|purser.Call
@@ -225,7 +244,8 @@ end
 ---@return boolean|nil ok, string|nil message
 function M.finish(journal, intent, value, err, change)
   local verdict, problem = journal:end_call(intent, { state = not err and "done" or err.outcome, record = value,
-    answered = not err and "yes", message = err and err.message, change = change })
+    answered = not err and "yes", rejected = may_be_of_a_copy(intent, err), message = err and err.message,
+    change = change })
   if not verdict then return nil, problem end
   return not verdict.is_taken
 end
@@ -347,6 +367,35 @@ function M.lock_hint(message)
     return "another program writes to it: wait until that has ended, or end it, and run this again; `lock_timeout_ms` "
       .. "of journal.open allows a longer wait"
   end
+end
+
+--- Returns the error of a call that the journal could not record.
+---@return purser.Error
+function M.unrecorded(row, problem)
+  if errors.is(problem) then
+    problem.operation = problem.operation or row.full_name
+    return problem
+  end
+  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
+    hint = M.lock_hint(tostring(problem)) }
+end
+
+--- Makes sure that a journal is for a client and its API key. Asks the service whose the key is, where that can be
+--- asked. Returns true; or nil and an error or a message.
+---@param identity string          a digest of the API key
+---@param is_look boolean|nil      nothing is sent
+---@param is_call boolean|nil      then: a call asks what its key stands for
+function M.identify(journal, client, identity, is_look, is_call)
+  local row = client.profile.live_operations and operations.by_name["live.uid"]
+  local function uid_of()
+    local answer, err = pipeline.run(client, row)
+    if not answer then return nil, err end
+    return tostring(answer.uid)
+  end
+  local account, host = client:account(), client._host
+  if is_look then return journal:look(account, identity, host, row and uid_of, is_call) end
+  return journal:identify(account, identity, client._guard and client._guard.limits, host, row and uid_of)
 end
 
 --- Returns the error of a journal whose statement failed.

@@ -27,11 +27,8 @@ function M.of(transport, origin)
   return by_origin[origin]
 end
 
--- Operations of one list share their keys.
-local function slot_of(account, row, key)
-  local history = intents.makes_in(row)
-  return ("%d:%s%s %s"):format(#account, account, history ~= "" and history or row.full_name, key)
-end
+-- A key is one call's, whatever its operation.
+local function slot_of(account, key) return ("%d:%s%s"):format(#account, account, digests.form(key)) end
 
 -- Gives a call the record of an id; nil takes its record away.
 local function own(self, call, id)
@@ -71,7 +68,7 @@ local function begin(self, call, intent, attempt)
   intent.id, intent.attempt = call.id, attempt
   call.intent, call.params, call.sent_at, call.recv_window = intent, intent.params, intent.sent_at, intent.recv_window
   call.signer, call.attempt, call.state = intent.signer, attempt, "open"
-  call.record, call.answered, call.found = nil, false, false
+  call.record, call.answered, call.found, call.rejected = nil, false, false, nil
 end
 
 local function add(self, intent, row, key, slot)
@@ -90,7 +87,7 @@ end
 --- Keeps a call before its sending. Returns true; or nil, nil and the call with the same key. See calls.lua.
 ---@param key { name: string, content: string }|nil
 function Memory:begin(intent, row, _, key)
-  local slot = key and slot_of(intent.account or "", row, key.name)
+  local slot = key and slot_of(intent.account or "", key.name)
   local known = slot and self.by_key[slot]
   if not known then
     add(self, intent, row, key, slot)
@@ -98,17 +95,19 @@ function Memory:begin(intent, row, _, key)
   end
   local problem = intents.other_content(known, key, row)
   if problem then return nil, problem end
-  if not intents.SPENT_NOTHING[known.state] then return nil, nil, known end
+  if not intents.is_free(known) then return nil, nil, known end
   begin(self, known, intent, known.attempt + 1)
   return true
 end
 
-function Memory:used(account, row, name) return self.by_key[slot_of(account, row, name)] or false end
+function Memory:used(account, name) return self.by_key[slot_of(account, name)] or false end
 
 --- See calls.lua. Nothing of an account outlives the process here.
 function Memory.identify() return true end
 
-function Memory.is_joined() return true end
+function Memory.look() return true end
+
+function Memory.is_vouched() return true end
 
 -- Returns the calls that pass a test, the oldest first.
 local function those(self, test)
@@ -146,6 +145,7 @@ function Memory:end_call(intent, ending)
   if not verdict.counts then return verdict end
   if id and is_owned(self, call, id) then return { is_taken = true } end
   call.state, call.record, call.ended_at = ending.state, ending.record, core.now_ms()
+  call.rejected = ending.rejected or nil
   call.answered, call.found = id and ending.answered and true or false, id and ending.answered == "found" or false
   own(self, call, id)
   return verdict
@@ -182,10 +182,8 @@ function Memory:owners(column, account, ids, names)
   end
   for _, id in ipairs(ids) do
     if column == "key" then
-      for name in pairs(names) do
-        local call = self.by_key[slot_of(account or "", operations.by_name[name], id)]
-        if call then note(id, call) end
-      end
+      local call = self.by_key[slot_of(account or "", id)]
+      if call and call.key == id then note(id, call) end
     else
       for call in pairs(self.by_record[tostring(id)] or {}) do
         if call.history ~= "" then note(id, call) end
