@@ -28,7 +28,8 @@ describe("two servers of agents", function()
       .. ssh_keys.sign("bob", "purser-policy-1", text))
     local environment = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key,
       PURSER_BASE_URL = sim.url, PURSER_ACCOUNT = "treasury" }
-    local arguments = { "agent", "--account", "treasury", "--journal", folder .. "/pay.db", "--policy", folder .. "/policy" }
+    local arguments = { "agent", "--account", "treasury", "--journal", folder .. "/pay.db", "--policy",
+      folder .. "/policy" }
     local servers, started = {}, 0
     local function start(i)
       started = started + 1
