@@ -35,7 +35,7 @@ local function page(command, words, summary)
   list(out, "ARGUMENTS", command.arguments or {})
   for _, group in ipairs(command) do
     local entries = {}
-    for i = 2, #group do entries[i - 1] = { help.option(group[i]) } end
+    for i = 2, #group do entries[i - 1] = { help.option(group[i], command) } end
     list(out, group[1]:upper(), entries)
   end
   if command.epilog then out[#out + 1] = ".SH NOTES\n.nf\n" .. plain(narrow(command.epilog)) .. "\n.fi" end

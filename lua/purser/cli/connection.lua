@@ -60,7 +60,7 @@ M.safety = { "Safety",
   { "--guard", "<file>", "JSON file of the rules that no call may break (docs/write/guard-rails.md); the rules "
     .. "of each hold, and those of PURSER_GUARD.", many = true, reads = "rules" },
   { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/desk/approvals.md); or set "
-    .. "PURSER_POLICY." },
+    .. "PURSER_POLICY.", variable = "PURSER_POLICY" },
 }
 
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end

@@ -41,8 +41,8 @@ function M.usage(command, names)
   return table.concat(parts, " ") .. " [options]"
 end
 
-function M.option(option)
-  local takes, help = grammar.takes(option), grammar.help_of(option)
+function M.option(option, command)
+  local takes, help = grammar.takes(option), grammar.help_of(option, command)
   if option.many then help = help:gsub("%.$", "; may be repeated.") end
   if option.env then help = ("%s Or set %s."):format(help, option.env) end
   return option[1]:gsub(" ", ", ") .. (takes and " " .. takes or ""), help
@@ -59,9 +59,10 @@ function M.text(command, names)
     end
   end
   local function plain(child) return child[1], child[2] end
+  local function option_of(option) return M.option(option, command) end
   add("Commands", command.commands, 1, plain)
   add("Arguments", command.arguments, 1, plain)
-  for _, group in ipairs(command) do add(group[1], group, 2, M.option) end
+  for _, group in ipairs(command) do add(group[1], group, 2, option_of) end
   if command.epilog then out[#out + 1] = folded("\n" .. command.epilog, width, 0, 0) end
   local text = table.concat(out)
   local _, lines = text:gsub("\n", "")

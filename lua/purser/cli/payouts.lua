@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- `purser payouts`: shows, confirms and sends one plan of payments (desk/payouts/runs.lua); see docs/desk/payouts.md.
+-- `purser payouts`: one plan of payments (desk/payouts/runs.lua), shown, confirmed and sent in the four steps of
+-- steps.lua; see docs/desk/payouts.md.
 
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local ends = require "purser.cli.ends"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
@@ -144,9 +146,9 @@ local function planned(options, at, payments)
     payments, left_out = filtered(payments, options)
   end
   if at.queue then
-    plan, err = at.queue:plan { payments = payments, unchecked = options.unchecked }
+    plan, err = at.queue:plan { payments = payments, unchecked = options.address_as_is }
   else
-    plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked,
+    plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.address_as_is,
       journal = at.sources.journal })
   end
   if not plan then
@@ -182,19 +184,38 @@ local function reject(plan, options)
   report.bad_input "nothing was sent, nothing was changed"
 end
 
-local actions = {}
+local actions = { show = {}, plan = {}, run = {}, status = {}, report = {} }
 
-function actions.show(options) return approvals.show(options, approvals.read(options.file)) end
+function actions.show.look(options) return approvals.read(options.file) end
 
-function actions.plan(options)
+function actions.show.say(screen, options) return approvals.show(options, screen) end
+
+function actions.plan.look(options)
   local payments = options.file and read_list(options)
   local at = (payments and not payments.written and open_for_plan or open)(options)
-  local plan = planned(options, at, payments)
+  return { at = at, payments = payments, plan = planned(options, at, payments) }
+end
+
+-- Returns the command that runs the planned list.
+local function next_line(screen, options)
+  local words = { "run", options.file }
+  for _, name in ipairs { "operation", "decimal" } do
+    if options[name] then words[#words + 1], words[#words + 2] = "--" .. name, options[name] end
+  end
+  for _, filter in ipairs(options.filter) do
+    words[#words + 1], words[#words + 2] = "--filter", table.concat(filter, "=")
+  end
+  if options.address_as_is then words[#words + 1] = "--address-as-is" end
+  return commands(options)(unpack(words)) .. (screen.at.sources.is_named and "" or " --account NAME")
+end
+
+function actions.plan.say(screen, options)
+  local plan = screen.plan
   if plan.bad == 0 and not plan.signed and connection.policy(options) then
     report.note("%s", payments_plan.sums(plan))
-    return approvals.write_plan(options, at, payments and plan.payments or plan.send)
+    return approvals.write_plan(options, screen.at, screen.payments and plan.payments or plan.send)
   end
-  if options.format == "table" and not options.shown then show_plan(plan, options) else
+  if output.is_text { format = options.format, shown = options.shown } then show_plan(plan, options) else
     report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
   end
   reject(plan, options)
@@ -205,15 +226,7 @@ function actions.plan(options)
     report.say("%d of %d payments look like a mistake (odd, above): --yes alone does not pay them, --allow-equal does",
       plan.odd, #plan.payments)
   end
-  local words = { "run", options.file }
-  for _, name in ipairs { "operation", "decimal" } do
-    if options[name] then words[#words + 1], words[#words + 2] = "--" .. name, options[name] end
-  end
-  for _, filter in ipairs(options.filter) do
-    words[#words + 1], words[#words + 2] = "--filter", table.concat(filter, "=")
-  end
-  if options.unchecked then words[#words + 1] = "--unchecked" end
-  report.note("next: %s%s", commands(options)(unpack(words)), at.sources.is_named and "" or " --account NAME")
+  report.note("next: %s", next_line(screen, options))
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
@@ -227,20 +240,14 @@ local function show_counts(counts, options)
   report.write(output.json(made, "  "))
 end
 
-local function code_of(counts)
-  if counts.undecided + counts.sent > 0 then return report.UNKNOWN end
-  if counts.failed > 0 then return report.REJECTED end
-  return counts.waiting + counts.taken > 0 and report.NOT_SENT or report.DONE
-end
-
-local function finish(at, plan, counts, options)
-  show_counts(counts, options)
+-- Names what needs a person, and the commands that end it.
+local function say_open(at, counts, options)
   for _, state in ipairs { "failed", "undecided", "blocked" } do
     local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
     for _, line in ipairs(payments_plan.outcomes(state, list, commands(options))) do report.say("%s", line) end
   end
-  local own = counts.of_run or { undecided = 0, sent = 0, failed = 0, waiting = 0, taken = 0, blocked = 0 }
-  if own.waiting > own.blocked and counts.next_due_at then
+  local own = counts.of_run
+  if own and own.waiting > own.blocked and counts.next_due_at then
     report.note("%d wait, and the next is due at %s: `%s` makes it then", own.waiting - own.blocked,
       utc.text(counts.next_due_at), terminal.settings.line)
   end
@@ -255,8 +262,6 @@ local function finish(at, plan, counts, options)
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, commands(options) "report")
   end
-  for _, row in ipairs(plan.held) do own[row.state] = (own[row.state] or 0) + 1 end
-  return code_of(own)
 end
 
 -- Returns a warning where other accounts alone have payments in the queue: under a misspelt name all is paid again.
@@ -284,6 +289,8 @@ end
 
 -- Ends an unattended command where a person has to decide.
 local function check_unasked(plan, options)
+  if plan.bad > 0 then show_plan(plan, options) end
+  reject(plan, options)
   if plan.changed[1] then
     for line in payments_plan.changed(plan):gmatch "[^\n]+" do report.say("%s", line) end
     report.fail(report.NOT_SENT, "payouts: rows were changed, so nothing was sent; confirm them without --yes")
@@ -297,7 +304,8 @@ local function check_unasked(plan, options)
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
 end
 
-local function confirm(plan, options, at, others)
+local function confirm(screen, options)
+  local plan, others = screen.plan, screen.others
   show_plan(plan, options)
   reject(plan, options)
   if not plan.send[1] then return end
@@ -307,17 +315,19 @@ local function confirm(plan, options, at, others)
   if plan.odd > 0 and not options.allow_equal then
     fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
   end
-  report.ask(options, "This moves money", at.sources, fields, payments_plan.question(plan))
+  report.ask(options, "This moves money", screen.at.sources, fields, payments_plan.question(plan))
 end
 
 -- Runs a confirmed plan. Returns the report; false where the queue changed since the screen. A new journal's plan has
 -- the same screen, or is shown first.
-local function run(at, plan, options, payments)
+local function run(screen, options)
+  local at, plan = screen.at, screen.plan
   if not plan.send[1] then return got(at.queue:report()) end
   if at.begin() then
     local shown = shown_of(plan, options)
-    plan = planned(options, at, payments)
+    plan = planned(options, at, screen.payments)
     if shown_of(plan, options) ~= shown then return false end
+    screen.plan = plan
   end
   terminal.settings.again = terminal.settings.line
   terminal.settings.stopped = function()
@@ -333,31 +343,51 @@ local function run(at, plan, options, payments)
   return false
 end
 
-function actions.run(options)
-  local payments = options.file and read_list(options)
-  local at = (payments and open or look)(options)
-  local others = payments and other_accounts(options, at)
-  if others and options.yes then
+-- Looks, or looks again where the queue changed since the screen before.
+function actions.run.look(options, screen)
+  if not screen then
+    local payments = options.file and read_list(options)
+    local at = (payments and open or look)(options)
+    screen = { at = at, payments = payments, others = payments and other_accounts(options, at) }
+  end
+  if screen.others and options.yes then
     report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm the "
-      .. "first list without --yes", others)
+      .. "first list without --yes", screen.others)
   end
-  while true do
-    local plan = planned(options, at, payments)
-    if options.yes then
-      if plan.bad > 0 then show_plan(plan, options) end
-      reject(plan, options)
-      check_unasked(plan, options)
-    else
-      confirm(plan, options, at, others)
-    end
-    local counts = run(at, plan, options, payments)
-    if counts then return finish(at, plan, counts, options) end
-  end
+  screen.plan = planned(options, screen.at, screen.payments)
+  return screen
 end
 
-function actions.status(options)
+-- Returns the ends of the screen's rows: those of the list; of a run without a file those of the queue that are not
+-- over.
+local function ends_of(screen)
+  local rows, state = {}, {}
+  for _, section in ipairs(screen.payments and { "send", "held", "made" } or { "send", "held", "left" }) do
+    for _, row in ipairs(screen.plan[section]) do rows[#rows + 1] = row end
+  end
+  for _, payment in ipairs(got(screen.at.queue:list())) do state[payment.key] = payment.state end
+  return ends.of_rows(rows, function(row) return state[row.key] end)
+end
+
+function actions.run.act(screen, options)
+  if options.yes then check_unasked(screen.plan, options) else confirm(screen, options) end
+  screen.counts = run(screen, options)
+  return screen.counts and ends_of(screen) or nil
+end
+
+function actions.run.say(screen, options, made)
+  show_counts(screen.counts, options)
+  say_open(screen.at, screen.counts, options)
+  return ends.code(made)
+end
+
+function actions.status.look(options)
   local at = look(options)
-  local counts = got(at.queue:report())
+  return { at = at, counts = got(at.queue:report()) }
+end
+
+function actions.status.say(screen, options)
+  local at, counts = screen.at, screen.counts
   show_counts(counts, options)
   for _, each in ipairs(got(at.queue:runs())) do
     local worker = each.workers[1]
@@ -368,13 +398,14 @@ function actions.status(options)
     report.say("%d payments are sent, and what became of them is not known yet: `%s` finds out", counts.sent,
       commands(options) "run")
   end
-  return code_of(counts)
+  return ends.code(ends.of_counts(counts))
 end
 
 local function sortable(key) return (key:gsub("%d+", function(part) return ("0"):rep(20 - #part) .. part end)) end
 
-function actions.report(options)
-  local list = got(look(options).queue:list())
+function actions.report.look(options) return got(look(options).queue:list()) end
+
+function actions.report.say(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
   for i, payment in ipairs(list) do
     list[i] = payments_plan.record(payment, payment.state, payment.message)
@@ -397,60 +428,98 @@ local acts = {
     end },
 }
 
--- Settles all undecided payments of the screen as not done. Returns the exit code.
-local function settle_all(options)
-  local at, by = look(options), report.person(options, "payouts")
-  local shown = got(at.queue:list "undecided")
+-- Settles all undecided payments of the screen as not done. Returns their ends.
+local function settle_all(screen, options)
+  local at, by, shown = screen.at, report.person(options, "payouts"), screen.undecided
   local text, count = payments_plan.undecided(shown)
-  if not shown[1] then return report.note "no payment of the queue is undecided" end
+  if not shown[1] then report.note "no payment of the queue is undecided" return {} end
   report.write(text)
   report.ask(options, "This says that payments were not made", at.sources, { { "journal", options.journal },
     { "queue", options.queue or "default" }, { "by", by } }, ("Type yes if none was made of %s: "):format(count))
   local put_back, others = at.queue:retry_all(shown, { force = true, by = by })
   local left = got(at.queue:list "undecided")
-  for _, payment in ipairs(left) do
+  for i, payment in ipairs(left) do
     local err = others[payment.key]
     payment.message = err and report.sentence(err) or "it became undecided after the list was shown"
+    screen.left[i] = "undecided"
   end
   for _, line in ipairs(payments_plan.outcomes("left undecided", left)) do report.say("%s", line) end
   report.note("%d of %d wait again; next: %s", #put_back, #shown, commands(options) "run")
-  return left[1] and report.UNKNOWN or report.DONE
+  return screen.left
 end
 
-local function act_on(options)
-  local act = acts[options.action]
-  if options.all and not options.key then return settle_all(options) end
+-- Ends the command where the words of `settle` are not whole.
+local function check_words(options)
   local is_whole = options.key and options.word and (options.word == "done") == (options.made_as ~= nil)
-  if options.action == "settle" and (options.all or not is_whole) then
+  local is_one = options.key ~= nil
+  if is_one == (options.all ~= nil) or is_one and not is_whole then
     report.bad_input "payouts settle: give KEY done with the id that the service shows, KEY not_done, or --all not_done"
   end
-  local at, by = open(options), options.action ~= "retry" and report.person(options, "payouts")
+end
+
+local act_on = {}
+
+function act_on.look(options)
+  local at = open(options)
   local found, err = at.queue:find(options.key)
   if found == nil then fail(err) end
   if not found then
     report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.key,
       commands(options) "report")
   end
+  return { at = at, found = found }
+end
+
+-- Ends the command with the error of an act on one payment.
+local function refuse(why, key, options)
+  local text = report.sentence(why):gsub("the option force = true says so", ("`%s` says so"):format(
+    commands(options)("settle", key, "not_done")))
+  local code = why.code == "payouts.done" and report.DONE or why.outcome == "unknown" and report.UNKNOWN
+  report.fail(code or report.BAD_INPUT, "%s", text)
+end
+
+function act_on.act(screen, options)
+  local act, found, at = acts[options.action], screen.found, screen.at
+  local by = options.action ~= "retry" and report.person(options, "payouts")
   report.ask(options, act[1], at.sources, {
-    { "key", options.key }, { "pays", payments_plan.pays(found) }, { "state", found.state },
+    { "key", found.key }, { "pays", payments_plan.pays(found) }, { "state", found.state },
     { "message", found.message or "" },
     { "looks", options.word and "no: you say " .. options.word or "yes, whether it was made" } })
   local done, why = act[5](at, found, options, by)
-  if done == nil then
-    local text = report.sentence(why):gsub("the option force = true says so", ("`%s` says so"):format(
-      commands(options)("settle", options.key, "not_done")))
-    local code = why.code == "payouts.done" and report.DONE or why.outcome == "unknown" and report.UNKNOWN
-    report.fail(code or report.BAD_INPUT, "%s", text)
-  end
+  if done == nil then refuse(why, found.key, options) end
   if not done then
     report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s, as it was shown', options.action,
-      options.key, got(at.queue:find(options.key)).state, act[2], act[3])
+      found.key, got(at.queue:find(found.key)).state, act[2], act[3])
   end
-  report.note("next: %s", commands(options)(act[4]))
+  return {}
 end
 
-actions.retry, actions.drop, actions.settle = act_on, act_on, act_on
+function act_on.say(_, options, made)
+  report.note("next: %s", commands(options)(acts[options.action][4]))
+  return ends.code(made)
+end
 
-function M.start(options) return actions[options.action](options) end
+actions.retry, actions.drop, actions.settle = act_on, act_on, {}
+
+function actions.settle.look(options)
+  check_words(options)
+  if options.key then return act_on.look(options) end
+  local at = look(options)
+  return { at = at, undecided = got(at.queue:list "undecided"), left = {} }
+end
+
+function actions.settle.act(screen, options)
+  return (screen.undecided and settle_all or act_on.act)(screen, options)
+end
+
+function actions.settle.say(screen, options, made)
+  return screen.undecided and ends.code(made) or act_on.say(screen, options, made)
+end
+
+function M.look(request, screen) return actions[request.options.action].look(request.options, screen) end
+
+function M.act(screen, request) return actions[request.action].act(screen, request.options) end
+
+function M.say(request, screen, made) return actions[request.action].say(screen, request.options, made) end
 
 return M

@@ -125,10 +125,11 @@ local function reconciling_command(row, params)
   return table.concat(words, " ") .. (terminal.settings.words or "")
 end
 
+--- Says that a key's secret is lost. Returns the end of the call.
 function M.lost_key(row, account, api_key)
   M.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
     values.shell_word(account or "NAME"), values.shell_word(api_key or "KEY"))
-  return M.NOT_WRITTEN
+  return "lost"
 end
 
 -- Says an error, a line for each text; keeps the error for --json.
