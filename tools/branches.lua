@@ -17,7 +17,8 @@ local function code_of(text)
     local first = text:find("[-\"'%[]", at)
     if not first then break end
     out[#out + 1] = text:sub(at, first - 1)
-    local mark, last = text:sub(first, first), nil
+    local mark = text:sub(first, first)
+    local last
     if text:find("^%-%-%[=*%[", first) or text:find("^%[=*%[", first) then
       local level = text:match("^%-*%[(=*)%[", first)
       last = select(2, text:find("]" .. level .. "]", first, true))

@@ -141,7 +141,8 @@ describe("a request", function()
         line[#line + 1], line[#line + 2] = "--journal", journal
       end
       if not grammar.parse(root, line) then return end
-      local code, _, err = command.process(line, at.with { OPTION_READS = log, LUA_INIT = "@spec/support/option_reads.lua" })
+      local code, _, err = command.process(line, at.with { OPTION_READS = log,
+        LUA_INIT = "@spec/support/option_reads.lua" })
       local reads = "\n" .. files.read(log)
       for name in pairs(names) do
         local option = name:gsub("^%-+", ""):gsub("%-", "_")

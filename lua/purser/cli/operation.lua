@@ -374,7 +374,7 @@ function M.act(screen, request)
   return made_ends(result, kept or "made")
 end
 
--- What the ways that send nothing say. Each returns the exit code.
+-- Says of the ways that send nothing. Each returns the exit code.
 local says = {}
 
 function says.print(screen, options)
