@@ -437,11 +437,21 @@ describe("an amount as an answer shows it", function()
   end)
 
   it("is nil for anything else", function()
-    for _, value in ipairs { "", "x", "1e", "1e100", "e5", "1e+", "1.5.5", "1e1e1", " 1", ("1"):rep(101), {}, false,
-      print } do
+    for _, value in ipairs { "", "x", "1e", "1e100", "e5", "1e+", "1.5.5", "1e1e1", " 1", ("1"):rep(400),
+      ("1"):rep(99) .. "e1", {}, false, print } do
       assert.is_nil((decimal.shown(value)))
     end
-    assert.same({ n = 1 }, table.pack and table.pack(decimal.shown "x") or { n = 1 })
-    assert.equal(("1"):rep(100), tostring(decimal.shown(("1"):rep(100))))
+    assert.equal(("1"):rep(200), tostring(decimal.shown(("1"):rep(200))))
+    assert.equal("1" .. ("0"):rep(98), tostring(decimal.shown("1" .. ("0"):rep(96) .. "e2")))
+  end)
+
+  it("is named by what is shown, without a byte that a terminal obeys", function()
+    for value, message in pairs { ["1,000"] = '"1,000" is no amount', [""] = '"" is no amount', ["\27[2J\195\188"] =
+      '"?[2J??" is no amount', [("x"):rep(60)] = '"' .. ("x"):rep(40) .. '" is no amount', [false] =
+      "no amount is shown" } do
+      assert.equal(message, (select(2, decimal.shown(value))))
+    end
+    assert.equal("no amount is shown", (select(2, decimal.shown(nil))))
+    assert.equal("1.5", tostring(decimal.shown(decimal "1.5")))
   end)
 end)

@@ -7,15 +7,20 @@
 --   <name in 58 bytes><offset><size> ...        a line of 80 bytes a module, sorted by name
 --   <dump of a module><dump of a module> ...
 --
---   archive.lua FOLDER [FOLDER AS MESSAGES NAME IT]     such as /usr/local/share/lua/5.4/purser
+--   archive.lua FOLDER [FOLDER AS MESSAGES NAME IT [ROCK]]     such as /usr/local/share/lua/5.4/purser
+--
+-- With a ROCK the archive holds the modules of that rock alone: a system's package brings its own.
 
 local archive = dofile "lua/purser/client/util/archive.lua"
 local files = dofile "tools/whole_files.lua"
 
 local compile = loadstring or load -- luacheck: ignore 113
 
-local folder, shown = arg[1], arg[2] or arg[1]
+local rocks = dofile "lua/purser/client/util/rocks.lua"
+
+local folder, shown, rock = arg[1], arg[2] or arg[1], arg[3]
 local probe, file_name = archive.probe()
+if rock then file_name = file_name .. rock:gsub("^purser", "") end
 
 local names, dumps = {}, {}
 local find = ("find '%s' -name '*.lua' ! -name meta.lua"):format((folder:gsub("'", "'\\''")))
@@ -23,8 +28,10 @@ for _, path in ipairs(files.lines_of(find)) do
   local below = path:sub(#folder + 1)
   local name = ("purser%s"):format(below:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", "."))
   assert(#name <= 58, name)
-  names[#names + 1] = name
-  dumps[name] = string.dump(assert(compile(files.read(path), "@" .. shown .. below)))
+  if not rock or rocks.of(name) == rock then
+    names[#names + 1] = name
+    dumps[name] = string.dump(assert(compile(files.read(path), "@" .. shown .. below)))
+  end
 end
 table.sort(names)
 

@@ -12,7 +12,6 @@ local reference = require "docs.reference"
 local rocks = require "docs.rocks"
 local words = require "docs.words"
 local on_disk = dofile "tools/whole_files.lua"
-local version = dofile "lua/purser/version.lua"
 
 local M = {}
 
@@ -37,19 +36,15 @@ function M.files()
       with_part(on_disk.read("docs/client/options.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/client/util/meta.lua"] = meta,
-    ["purser-scm-1.rockspec"] = with_part(with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
-      "address", rocks.address()),
-      "core", rocks.core()),
-      "http", rocks.http()),
-      "modules", rocks.modules()),
-    ["purser-sim-http-scm-1.rockspec"] = with_part(with_part(on_disk.read("purser-sim-http-scm-1.rockspec"),
-      "address", rocks.address()),
-      "httpd", rocks.httpd()),
     ["debian/control"] = with_part(on_disk.read("debian/control"), "address", rocks.homepage()),
     ["debian/watch"] = with_part(on_disk.read("debian/watch"), "address", rocks.watch()),
   }
-  for _, rock in ipairs { "purser", "purser-sim-http" } do
-    files[("%s-%s-1.rockspec"):format(rock, version)] = rocks.release(files[rock .. "-scm-1.rockspec"], version)
+  for _, rock in ipairs(rocks.names) do
+    local path = rock .. "-scm-1.rockspec"
+    local text = with_part(with_part(on_disk.read(path), "address", rocks.address()), "modules", rocks.modules(rock))
+    if rock == "purser" then text = with_part(with_part(text, "core", rocks.core()), "http", rocks.http()) end
+    if rock == "purser-sim" then text = with_part(text, "httpd", rocks.httpd()) end
+    files[path] = text
   end
   for path, text in pairs(reference.files(meta)) do files[path] = text end
   return files

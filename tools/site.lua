@@ -42,19 +42,22 @@ end
 
 local function root_of(path) return (path:gsub("[^/]*$", ""):gsub("[^/]+/", "../")) end
 
+-- Returns a page's first heading.
+local function title_of(path) return assert(("\n" .. read(path)):match "\n# ([^\n]+)", path) end
+
 -- The groups of docs/README.md: { title =, { path =, title = }... } each; programs are no part of the navigation.
 local function navigation()
   local groups, seen = { { title = "Purser", { path = "README.md", title = "Overview" },
-    { path = "docs/README.md", title = "All pages" } } }, {}
+    { path = "docs/i-want-to.md", title = "I want to ..." }, { path = "docs/README.md", title = "All pages" } } },
+    { ["i-want-to.md"] = true }
   for line in read "docs/README.md":gmatch "[^\n]+" do
     local heading = line:match "^## (.+)"
     if heading then groups[#groups + 1] = { title = heading } end
     for target in line:gmatch "%]%((%l[%w/-]*%.md)%)" do
       if not seen[target] and #groups > 1 then
         seen[target] = true
-        local title = target:gsub("/README%.md$", ""):gsub("%.md$", ""):gsub("^.*/", "")
-        title = title:gsub("%-", " "):gsub("^%l", string.upper)
-        table.insert(groups[#groups], { path = "docs/" .. target, title = title })
+        local path = "docs/" .. target
+        table.insert(groups[#groups], { path = path, title = title_of(path) })
       end
     end
   end

@@ -48,16 +48,24 @@ local M = {}
 ---@type fun(value: any): purser.decimal|nil, string|nil
 M.new = core.decimal
 
---- Makes a decimal of an amount in an answer: a text of at most 100 bytes or a number, also with an exponent of one or
---- two digits, as `1.5e+2`. Nil for anything else.
+--- Makes a decimal of an amount as a service shows amounts: a plain decimal, or a text of at most 100 bytes with an
+--- exponent of one or two digits, as `1.5e+2`. For anything else nil, and a message that quotes what is shown. This
+--- function alone reads the amounts of answers.
 ---@param value any
----@return purser.decimal|nil
+---@return purser.decimal|nil amount, string|nil message
 function M.shown(value)
-  local text = (type(value) == "string" or type(value) == "number") and tostring(value) or ""
-  if #text > 100 then return nil end
+  local kind = type(value)
+  if kind == "userdata" then return core.decimal(value) end
+  if kind ~= "string" and kind ~= "number" then return nil, "no amount is shown" end
+  local text = tostring(value)
+  local plain = core.decimal(text)
+  if plain then return plain end
   local digits, sign, exponent = text:match "^([^eE]+)[eE]([+-]?)(%d%d?)$"
-  local amount, zeros = core.decimal(digits or text), tonumber(exponent) or 0
-  if not amount or zeros == 0 then return amount or nil end
+  local amount, zeros = digits and #text <= 100 and core.decimal(digits), tonumber(exponent)
+  if not amount then
+    return nil, ('"%s" is no amount'):format((text:sub(1, 40):gsub("[%c\127-\255]", "?")))
+  end
+  if zeros == 0 then return amount end
   return amount * (sign == "-" and "0." .. ("0"):rep(zeros - 1) .. "1" or "1" .. ("0"):rep(zeros))
 end
 

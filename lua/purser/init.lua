@@ -13,5 +13,5 @@ if not found then -- what `require` says is long and names no cure
       or ("cannot be loaded by this Lua, %s (%s)"):format(lua, why), lua), 0)
 end
 -- A sandbox may lack `package`, `debug` or `string.dump`: its modules come from the host's place.
-pcall(require "purser.client.util.archive".use, core)
+pcall(require "purser.client.util.archive".use, core, require "purser.client.util.rocks".names)
 return require "purser.module"

@@ -4,6 +4,7 @@
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
 local registered = require "purser.write.registered"
+local rocks = require "purser.client.util.rocks"
 local version = require "purser.version"
 local approved = lazy "purser.desk.approvals.approved"
 local clients = lazy "purser.client"
@@ -122,7 +123,8 @@ return setmetatable(M, {
       member = member()
     else
       local path, field = member:match "^(%S+) ?(%S*)$"
-      member = field == "" and require(path) or require(path)[field]
+      member = rocks.require(path, "purser." .. name)
+      if field ~= "" then member = member[field] end
     end
     module[name] = member
     return member

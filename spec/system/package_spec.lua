@@ -33,7 +33,10 @@ local function sorted(list)
 end
 
 local purser = load_rockspec "purser-scm-1.rockspec"
-local front = load_rockspec "purser-sim-http-scm-1.rockspec"
+local rocks = dofile "lua/purser/client/util/rocks.lua"
+local specs = {}
+for i, name in ipairs(rocks.names) do specs[i] = load_rockspec(name .. "-scm-1.rockspec") end
+local simulator = load_rockspec "purser-sim-scm-1.rockspec"
 
 describe("make install", function()
   local folder
@@ -266,7 +269,7 @@ describe("the rockspecs", function()
   it("list every C source, the check of what is installed first", function()
     local core = purser.build.modules["purser.core"].sources
     local http = purser.build.modules["purser.http"].sources
-    local httpd = front.build.modules["purser.httpd"].sources
+    local httpd = simulator.build.modules["purser.httpd"].sources
     assert.same({ "src/core/check_deps.c", "src/core/check_deps.c", "src/httpd/check_deps.c" },
       { core[1], http[1], httpd[1] })
     local in_one, listed = {}, {}
@@ -278,31 +281,36 @@ describe("the rockspecs", function()
     assert.same(lines_of "ls src/httpd/*.c", sorted(httpd))
   end)
 
-  it("list every Lua module under the name it is required by", function()
+  it("list every Lua module once, under the name it is required by", function()
     local listed, paths = {}, {}
-    for name, path in pairs(purser.build.modules) do
-      if type(path) == "string" then
-        local required = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
-        assert.equal(required, name)
-        listed[#listed + 1] = path
+    for i, rock in ipairs(specs) do
+      for name, path in pairs(rock.build.modules) do
+        if type(path) == "string" then
+          local required = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
+          assert.equal(required, name)
+          assert.equal(rocks.names[i], rocks.of(name))
+          listed[#listed + 1] = path
+        end
       end
     end
     for _, path in ipairs(lines_of "find lua -name '*.lua'") do paths[#paths + 1] = path end
     assert.same(paths, sorted(listed))
   end)
 
-  it("install the command, and keep libmicrohttpd out of the main rock", function()
-    assert.same({ purser = "bin/purser" }, purser.build.install.bin)
+  it("keep LuaDBI, libmicrohttpd and the command out of the main rock", function()
+    assert.same({ "lua >= 5.1, < 5.6" }, purser.dependencies)
+    assert.is_nil(purser.build.install)
     assert.is_nil(purser.build.modules["purser.httpd"])
     for _, library in ipairs(purser.build.modules["purser.core"].libraries) do
       assert.not_equal("microhttpd", library)
     end
+    assert.same({ purser = "bin/purser" }, load_rockspec("purser-cli-scm-1.rockspec").build.install.bin)
   end)
 
   it("make modules that export one function each, without flags of their own", function()
     local folder = files.folder()
     local object = folder .. "/module.so"
-    for _, rock in ipairs { purser, front } do
+    for _, rock in ipairs(specs) do
       for name, module in pairs(rock.build.modules) do
         if type(module) == "table" then
           local names = lines_of(("${CC:-cc} -O0 -fPIC -shared -D%s -Isrc/core -Isrc/bind "
@@ -317,10 +325,12 @@ describe("the rockspecs", function()
   end)
 
   it("agree on everything they share", function()
-    for _, member in ipairs { "version", "rockspec_format", "source" } do
-      assert.same(purser[member], front[member])
+    for _, rock in ipairs(specs) do
+      for _, member in ipairs { "version", "rockspec_format", "source" } do
+        assert.same(purser[member], rock[member])
+      end
+      assert.equal(purser.description.license, rock.description.license)
     end
-    assert.equal(purser.description.license, front.description.license)
   end)
 end)
 

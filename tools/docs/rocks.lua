@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The lists of files in the rockspecs, made from the tree.
 
-local M = {}
+local rocks = dofile "lua/purser/client/util/rocks.lua"
+
+local M = { names = rocks.names }
 
 local function paths_of(command)
   local paths = {}
@@ -37,12 +39,13 @@ function M.httpd()
   return lines_of(paths_of "ls src/httpd/*.c")
 end
 
---- All Lua modules, as lines of a Lua table.
-function M.modules()
+--- Returns the Lua modules of a rock, as lines of a Lua table.
+---@param rock string
+function M.modules(rock)
   local lines = {}
   for _, path in ipairs(paths_of "find lua -name '*.lua'") do
     local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
-    lines[#lines + 1] = ('    ["%s"] = "%s",\n'):format(name, path)
+    if rocks.of(name) == rock then lines[#lines + 1] = ('    ["%s"] = "%s",\n'):format(name, path) end
   end
   return table.concat(lines)
 end
@@ -67,15 +70,15 @@ function M.watch()
   return ("%s/ .*/purser-([\\d.]+)\\.tar\\.gz\n"):format(address())
 end
 
---- Returns the rockspec of a release, made from that of a clone: it names the archive.
----@param clone string    the text of the clone's
+--- Returns the rockspec of a release, made from the rockspec of a clone: the source is the archive of the release.
+---@param clone string    the clone's text
 ---@param version string
 ---@return string
 function M.release(clone, version)
   local source = ('source = { url = address .. "/purser-%s.tar.gz", dir = "purser-%s" }'):format(version, version)
   return (clone:gsub("%-%- A placeholder.-(%-%- made: address)", "%1")
     :gsub('version = "scm%-1"', ('version = "%s-1"'):format(version))
-    :gsub('"purser == scm%-1"', ('"purser == %s"'):format(version))
+    :gsub('"(purser[%l-]*) == scm%-1"', ('"%%1 == %s"'):format(version))
     :gsub("source = [^\n]*", source))
 end
 

@@ -7,6 +7,10 @@
 --   statement    a call or an assignment is deleted
 --   return       returned values are replaced by nil, true or false
 --   member       a member of a table is deleted
+--   argument     two neighbouring arguments of a call change places
+--   guard        a whole `if ... then return ... end` is deleted
+--   money        a comparison of amounts, `a:compare(b)`, is always equal
+--   second       the second result of a call is dropped
 
 local M = {}
 
@@ -87,11 +91,80 @@ local function last_of(tokens, i, is_member)
   end
 end
 
+-- Returns the index of the closer of the opener at `i`.
+local function closer_of(tokens, i)
+  for j = i + 1, #tokens do
+    if tokens[j].depth == tokens[i].depth and CLOSERS[tokens[j].text] then return j end
+  end
+end
+
+-- Returns whether the bracket at `i` opens the parameters of a function.
+local function is_of_parameters(tokens, i)
+  local j = i - 1
+  while tokens[j] and (tokens[j].kind == "name" or tokens[j].text == "." or tokens[j].text == ":") do j = j - 1 end
+  return tokens[j] and tokens[j].text == "function"
+end
+
+-- Returns the arguments of the call whose bracket is at `i`: lists of the first and the last token of each.
+local function arguments_of(tokens, i, closer)
+  local arguments, from = {}, i + 1
+  for j = i + 1, closer do
+    local is_end = j == closer or tokens[j].text == "," and tokens[j].depth == tokens[i].depth + 1
+    if is_end and j > from then arguments[#arguments + 1] = { tokens[from], tokens[j - 1] } end
+    if is_end then from = j + 1 end
+  end
+  return arguments
+end
+
+-- Returns the last token of a guard that begins at `i`, with an `if`: one that only returns.
+local function end_of_guard(tokens, i)
+  for j = i + 1, #tokens do
+    local token = tokens[j]
+    if token.text == "then" and token.depth == tokens[i].depth + 1 then
+      local closer = tokens[j + 1].text == "return" and closer_of(tokens, i)
+      for k = j, closer or 0 do
+        local text = tokens[k].depth == tokens[i].depth + 1 and tokens[k].text
+        if text == "else" or text == "elseif" then return nil end
+      end
+      return closer and tokens[closer]
+    end
+  end
+end
+
 -- Returns texts that differ in truth from the returned values.
 local function other_values(value)
   if value.kind == "keyword" and (value.text == "nil" or value.text == "false") then return { "return true" } end
   if value.kind == "keyword" and value.text == "true" then return { "return false" } end
   return { "return nil", "return true" }
+end
+
+-- Adds the places of the kinds that change values in place of single tokens.
+local function add_of_values(source, tokens, i, add)
+  local token, before = tokens[i], tokens[i - 1] or { text = ";" }
+  local is_call = token.text == "(" and token.kind == "mark" and before.kind ~= "keyword" and before.ends_operand
+  if is_call and not is_of_parameters(tokens, i) then
+    local closer = closer_of(tokens, i)
+    local arguments = arguments_of(tokens, i, closer)
+    for n = 1, #arguments - 1 do
+      local one, other = arguments[n], arguments[n + 1]
+      local first, second = source:sub(one[1].first, one[2].last), source:sub(other[1].first, other[2].last)
+      if first ~= second then
+        add("argument", one[1], other[2], { second .. source:sub(one[2].last + 1, other[1].first - 1) .. first })
+      end
+    end
+    if before.text == "compare" then
+      add("money", token, tokens[closer], { source:sub(token.first, tokens[closer].last) .. " * 0" })
+    end
+  elseif token.text == "if" and token.kind == "keyword" then
+    local last = end_of_guard(tokens, i)
+    if last then add("guard", token, last, { "" }) end
+  elseif token.text == "=" and token.kind == "mark" and (tokens[i - 2] or token).text == "," and before.kind == "name" then
+    local last = last_of(tokens, i + 1)
+    local is_one_call = last and last.text == ")" and tokens[i + 1].kind == "name"
+    if is_one_call then
+      add("second", tokens[i + 1], last, { "(" .. source:sub(tokens[i + 1].first, last.last) .. ")" })
+    end
+  end
 end
 
 --- Returns the places of a source by kind: lists of { kind, first, last, line, texts }. A change puts one of the texts
@@ -104,6 +177,7 @@ function M.places_of(source)
   end
   for i, token in ipairs(tokens) do
     local before, after = tokens[i - 1] or { text = ";" }, tokens[i + 1] or { kind = "end" }
+    add_of_values(source, tokens, i, add)
     local number = token.kind == "number" and tonumber(token.text)
     if number and number % 1 == 0 then
       add("number", token, token, { ("%d"):format(number + 1), ("%d"):format(number - 1) })

@@ -3,6 +3,7 @@
 
 local lazy = require "purser.client.util.lazy"
 local names_of = lazy "purser.client.util.names_of"
+local rocks = require "purser.client.util.rocks"
 local suggest = lazy "purser.client.util.suggest"
 
 local M = {}
@@ -23,7 +24,7 @@ end
 
 M.by_name = setmetatable({}, { __index = function(made, requested)
   if not modules[requested] then no_transport(requested) end
-  made[requested] = require(modules[requested]).new
+  made[requested] = rocks.require(modules[requested]).new
   return made[requested]
 end })
 

@@ -83,7 +83,7 @@ describe("A statement", function()
     for _, format in ipairs { "hledger", "beancount", "csv", "jsonl", "html" } do
       local text, made = books:statement { from = NOVEMBER.from, to = NOVEMBER.to, format = format }
       assert.truthy(text, format .. ": " .. tostring(made))
-      assert.truthy(format == "csv" or text:find("an amount or a time of it cannot be read", 1, true), text)
+      assert.truthy(format == "csv" or text:find("it cannot be read: no time is shown", 1, true), text)
     end
     books:close()
   end)

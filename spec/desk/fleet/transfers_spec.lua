@@ -103,7 +103,7 @@ describe("a sweep", function()
   end)
 
   it("is not planned where a balance cannot be read: what it holds is not known", function()
-    for _, held in ipairs { { { asset = "USDT" } }, { { asset = "USDT", free = "1E3" } }, { { free = "5" } } } do
+    for _, held in ipairs { { { asset = "USDT" } }, { { asset = "USDT", free = "1,000" } }, { { free = "5" } } } do
       local moves, err = sweep(held, {})
       assert.is_nil(moves)
       assert.same({ "decode", "unknown", "sub_account.balances" }, { err.kind, err.outcome, err.operation })

@@ -72,7 +72,7 @@ describe("the balances", function()
     for _, shown in ipairs { "n/a", "", "1e999" } do -- what nobody can reckon with covers nothing
       payments_plan.add_balances(client_with(shown), totals)
       assert.is_nil(totals[1].balance)
-      assert.same({ ('the balance of USDT (desk) cannot be read: it is shown as "%s"'):format(shown) },
+      assert.same({ ('the balance of USDT (desk) cannot be read: "%s" is no amount'):format(shown) },
         payments_plan.shortages(totals))
     end
     payments_plan.add_balances(client_with "1e-8", totals)

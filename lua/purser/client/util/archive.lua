@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Finds an installation's archive of modules (tools/archive.lua). A Lua that cannot read it takes the sources.
+-- Finds an installation's archives of modules (tools/archive.lua): one of all modules, or one for each rock, where the
+-- system's packages bring the rocks. A Lua that cannot read an archive takes the sources.
 
 local M = {}
 
@@ -13,13 +14,16 @@ function M.probe()
   return dump, ("modules-%02x%02x%02x"):format(version, format, #dump % 256)
 end
 
----@param core table  purser.core
-function M.use(core)
+---@param core table      purser.core
+---@param rocks string[]  names of the rocks
+function M.use(core, rocks)
   local folder = debug.getinfo(1, "S").source:match "^@(.*)[/\\]client[/\\]util[/\\]archive%.lua$"
   local probe, name = M.probe()
-  local searcher = core.archive(folder .. "/" .. name, probe)
   local searchers = package.searchers or package.loaders -- luacheck: ignore 143
-  if searcher then table.insert(searchers, 2, searcher) end -- after package.preload
+  for _, rock in ipairs(rocks) do
+    local searcher = core.archive(folder .. "/" .. name .. rock:gsub("^purser", ""), probe)
+    if searcher then table.insert(searchers, 2, searcher) end -- after package.preload
+  end
 end
 
 return M

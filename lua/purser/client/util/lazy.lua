@@ -7,14 +7,16 @@
 --- The stand-in reads and calls fields, and no more: take a module that is handed on as a value, or walked by `pairs`,
 --- by `require`. After loading, a use allocates nothing and cannot fail.
 
+local rocks = require "purser.client.util.rocks"
+
 local function load_at_read(stand_in, field)
-  local module = require(stand_in[1])
+  local module = rocks.require(stand_in[1])
   getmetatable(stand_in).__index = module
   return module[field]
 end
 
 local function load_and_call(stand_in, ...)
-  return require(stand_in[1])(...)
+  return rocks.require(stand_in[1])(...)
 end
 
 ---@param name string  of a module that is a table, a function or both

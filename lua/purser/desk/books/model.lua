@@ -2,10 +2,12 @@
 -- A statement as data: holdings, entries, what adds up, and what needs a person. A revision and a span are all that a
 -- statement depends on.
 
+local core = require "purser.core"
 local decimal = require "purser.decimal"
 local ledger = require "purser.desk.books.ledger"
 local match = require "purser.desk.books.match"
 local postings = require "purser.desk.books.postings"
+local record = require "purser.desk.books.record"
 local names_of = require "purser.client.util.names_of"
 local schema = require "purser.desk.books.schema"
 local states = require "purser.client.operations.states"
@@ -143,15 +145,22 @@ function M.gaps(books, rev, from, to)
   return gaps, ahead
 end
 
-local function open_of(now, to)
+-- Returns why a record cannot be read, by what the service showed at a revision.
+local function why_unreadable(books, row, rev)
+  local shown = books.store:rows("SELECT raw FROM purser_books_change WHERE rid = $1 AND rev > $2 ORDER BY rev LIMIT 1",
+    row.rid, rev)[1] or books.store:rows("SELECT raw FROM purser_books_record WHERE rid = $1", row.rid)[1]
+  return record.why_unreadable(row, core.decode(shown.raw))
+end
+
+local function open_of(books, now, to, rev)
   local open, shown = {}, {}
-  for _, record in ipairs(now.records) do -- a rebate, for one, has another's id there
-    local entity = record.row.entity
-    if entity == "withdrawal" or entity == "transfer" then shown[record.row.client_id] = true end
+  for _, known in ipairs(now.records) do -- a rebate, for one, has another's id there
+    local entity = known.row.entity
+    if entity == "withdrawal" or entity == "transfer" then shown[known.row.client_id] = true end
   end
-  for _, record in ipairs(now.records) do
-    local row, fact, class = record.row, record.fact, postings.class_of(record.row)
-    local why = class == "unreadable" and "an amount or a time of it cannot be read"
+  for _, known in ipairs(now.records) do
+    local row, fact, class = known.row, known.fact, postings.class_of(known.row)
+    local why = class == "unreadable" and why_unreadable(books, row, rev)
       or row.class == "lost_sight" and not row.said and "out of sight: the service shows it no more"
       or fact.candidates and ("%d %ss may be its other side"):format(fact.candidates, row.entity == "deposit"
         and "withdrawal" or "deposit")
@@ -194,7 +203,7 @@ function M.statement(books, from, to, rev)
   local negative = {}
   for _, key in ipairs(names_of(lowest)) do negative[#negative + 1] = lowest[key] end
   return { account = books.account, from = from, to = to, rev = effective, entries = entries, closing = closing,
-    all = legs_of(balances, function() return true end), open = open_of(now, to), unexplained = lines,
+    all = legs_of(balances, function() return true end), open = open_of(books, now, to, effective), unexplained = lines,
     gaps = gaps, ahead = ahead, unread = unread(now, closing), checks = now.checks, negative = negative,
     assumed = assumed }
 end

@@ -54,8 +54,28 @@ function M.amount(value)
   if #text < 100 and (text:find "^[1-9]%d*$" or text:find "^%d%.%d*[1-9]$" or text:find "^[1-9]%d*%.%d*[1-9]$") then
     return text -- as it is kept
   end
-  local amount = decimal(text) or decimal.shown(text)
+  local amount = decimal.shown(text)
   return amount and tostring(amount) or ""
+end
+
+-- The members that are amounts. A fee may be missing.
+local AMOUNTS = { { "amount" }, { "transactionFee", true }, { "convert" }, { "fee", true } }
+
+-- Returns a text of the first member that is shown and is no amount; nil for none.
+local function odd_of(record)
+  for _, member in ipairs(AMOUNTS) do
+    local value = record[member[1]]
+    if value ~= nil and not (value == "" and member[2]) and M.amount(value) == "" then
+      return ("%s: %s"):format(member[1], (select(2, decimal.shown(value))))
+    end
+  end
+end
+
+--- Returns why a record cannot be read: the row, and what the service showed.
+function M.why_unreadable(row, shown)
+  local odd = odd_of(shown)
+  for _, part in ipairs(shown.convertDetails or {}) do odd = odd or odd_of(part) end
+  return "it cannot be read: " .. (odd or row.time == "" and "no time is shown" or "no amount is shown")
 end
 
 local function text_of(value) return value == nil and "" or tostring(value) end
@@ -267,12 +287,13 @@ function M.add(list, entity, record, context)
   if raw:find("\\u0000", 1, true) then record = without_zeros(record) end
   local details = record.convertDetails
   for i = 1, details and #details or entity ~= "conversion" and 1 or 0 do
-    local row = shapes[entity](record, context, details and details[i])
+    local part = details and details[i] or record
+    local row = shapes[entity](record, context, part)
     row.account, row.owner, row.entity, row.source = context.account, context.owner, entity, context.source
     row.raw = raw
     setmetatable(row, BLANK)
     if row.from_owner ~= "" then row.owner = row.from_owner end
-    row.class = M.class(row)
+    row.class = M.is_payment(entity) and odd_of(part) and "unreadable" or M.class(row)
     row.identity = join(row, row.sid == "" and contents[entity] or row.sid ~= "" and ids[entity] or ID)
       .. (entity == "deposit" and "\30" .. place_of(row) .. "\30" .. (M.tx_of(row) or "") or "")
     list[#list + 1] = row

@@ -2,6 +2,7 @@
 -- Reads what is due: each list from where its last reading ended, records that may change, and a balance before and
 -- after. One transaction keeps rows and the end of a reading, so a killed run goes on.
 
+local decimal = require "purser.decimal"
 local record = require "purser.desk.books.record"
 local schema = require "purser.desk.books.schema"
 local sources = require "purser.desk.books.sources"
@@ -208,6 +209,12 @@ local function balance_of(books, owner)
   local body = {}
   for _, row in ipairs(list) do
     local free, locked = record.amount(row.free), record.amount(row.locked)
+    if free == "" or locked == "" then
+      local why = select(2, decimal.shown(free == "" and row.free or row.locked))
+      books.problems[#books.problems + 1] = { owner = owner.name, list = "balance", is_rejected = false,
+        message = ("the balance of %s: %s; no balance is kept"):format(tostring(row.asset), why) }
+      return nil
+    end
     if free ~= "0" or locked ~= "0" then body[row.asset] = { free, locked } end
   end
   return record.json(body)

@@ -69,11 +69,10 @@ function M.sweep(fleet, options)
         return nil, errors.undecodable("sub_account.balances", "the list has a balance without an asset")
       end
       if not only or only[balance.asset:upper()] then
-        local free = decimal(balance.free)
+        local free, why = decimal.shown(balance.free)
         if not free then
-          return nil, errors.undecodable("sub_account.balances", ("the balance %s, which is no decimal"):format(
-            plain_text.clean(("%s of %s is %s"):format(balance.asset, name, tostring(balance.free)))),
-            "leave it out of `assets`")
+          return nil, errors.undecodable("sub_account.balances", ("the balance of %s of %s: %s"):format(
+            plain_text.clean(balance.asset), plain_text.clean(name), why), "leave it out of `assets`")
         end
         add(list, fleet, options.name, "fromAccount", name, balance.asset, free - kept(balance.asset))
       end

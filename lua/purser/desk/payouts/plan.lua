@@ -248,8 +248,8 @@ function M.add_balances(client, totals)
       known[total.source] = known[total.source] or balances_of(client, total.source)
       total.balance, total.unread = known[total.source](total.asset)
     end
-    local balance = total.balance and decimal.shown(total.balance)
-    local odd = total.balance and not balance and ('it is shown as "%s"'):format(tostring(total.balance))
+    local balance, odd
+    if total.balance then balance, odd = decimal.shown(total.balance) end
     if odd then total.balance, total.unread = nil, odd end
     total.is_short = balance and balance:compare(total.amount + total.fees) < 0 or false
   end

@@ -9,8 +9,8 @@ local errors = require "purser.client.call.errors"
 ---@field converted string[]  the coins
 ---@field failed purser.record.failed_conversion[]
 ---@field skipped { asset: string, balance: string, code: string|nil, message: string }[]
----@field totalConvert string
----@field convertFee string
+---@field totalConvert string|nil  of all batches; nil where a batch did not show an amount
+---@field convertFee string|nil
 ---@field batches integer
 
 local M = {}
@@ -51,8 +51,8 @@ local function add(report, answer)
   for _, asset in ipairs(answer.successList or {}) do report.converted[#report.converted + 1] = asset end
   for _, failed in ipairs(answer.failedList or {}) do report.failed[#report.failed + 1] = failed end
   for _, member in ipairs { "totalConvert", "convertFee" } do
-    local value = decimal(answer[member] or "0")
-    if value then report[member] = tostring(decimal(report[member]) + value) end
+    local value = report[member] and decimal.shown(answer[member])
+    report[member] = value and tostring(decimal(report[member]) + value) or nil
   end
   report.batches = report.batches + 1
 end

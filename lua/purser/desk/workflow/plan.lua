@@ -159,7 +159,7 @@ end
 local function limit(plan, network, member)
   local text = network[member]
   if text == nil or text == "" then return nil end
-  local value = decimal(text)
+  local value = decimal.shown(text)
   if value and value:sign() >= 0 then return value end -- a fee below 0 would lower sums
   warn(plan, "%s is %s, which is no decimal from 0 on; it was not checked", member, text)
 end
@@ -252,12 +252,12 @@ local function check_balance(plan, client)
     warn(plan, "the balance cannot be read: %s", err and err.message or "the answer does not show it")
     return
   end
-  local free = decimal "0"
+  local free, why = decimal "0", nil
   for _, balance in ipairs(account.balances) do
-    if balance.asset == plan.coin then free = decimal(balance.free or "") end
+    if balance.asset == plan.coin then free, why = decimal.shown(balance.free) end
   end
   if not free then
-    warn(plan, "the balance is no decimal; it was not checked")
+    warn(plan, "the balance was not checked: %s", why)
   elseif free:compare(decimal(plan.total)) < 0 then
     problem(plan, "the balance of %s %s is less than %s", tostring(free), plan.coin, plan.total)
   else

@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: MIT
+rockspec_format = "3.0"
+package = "purser-cli"
+version = "scm-1"
+-- A placeholder, of tools/address: the project has no public address yet, so `luarocks make` in a clone works and
+-- `luarocks install` does not.
+-- made: address
+local address = "https://example.org/purser"
+-- end: address
+source = { url = "git+" .. address .. ".git" }
+description = {
+  summary = "Command line for the account operations of the MEXC Spot v3 API",
+  detailed = [[
+    The command `purser`: balances, histories, deposit addresses, transfers, withdrawals, payouts, approvals, books.
+    `purser sim` and `purser test` also need the rock purser-sim.
+  ]],
+  license = "MIT",
+  homepage = address,
+  issues_url = address .. "/issues",
+  maintainer = "The Purser authors <purser@example.org>",
+  labels = { "mexc", "api", "client", "command line" },
+}
+dependencies = { "lua >= 5.1, < 5.6", "purser == scm-1", "purser-desk == scm-1" }
+build = {
+  type = "builtin",
+  modules = {
+    -- made: modules
+    ["purser.cli.activity"] = "lua/purser/cli/activity.lua",
+    ["purser.cli.agent"] = "lua/purser/cli/agent.lua",
+    ["purser.cli.approvals"] = "lua/purser/cli/approvals.lua",
+    ["purser.cli.books"] = "lua/purser/cli/books.lua",
+    ["purser.cli.catalogue"] = "lua/purser/cli/catalogue.lua",
+    ["purser.cli.commands"] = "lua/purser/cli/commands.lua",
+    ["purser.cli.completion"] = "lua/purser/cli/completion.lua",
+    ["purser.cli.connection"] = "lua/purser/cli/connection.lua",
+    ["purser.cli.credentials"] = "lua/purser/cli/credentials.lua",
+    ["purser.cli.doctor"] = "lua/purser/cli/doctor.lua",
+    ["purser.cli.documents"] = "lua/purser/cli/documents.lua",
+    ["purser.cli.fleet"] = "lua/purser/cli/fleet.lua",
+    ["purser.cli.grammar"] = "lua/purser/cli/grammar.lua",
+    ["purser.cli.help"] = "lua/purser/cli/help.lua",
+    ["purser.cli"] = "lua/purser/cli/init.lua",
+    ["purser.cli.journal"] = "lua/purser/cli/journal.lua",
+    ["purser.cli.listing"] = "lua/purser/cli/listing.lua",
+    ["purser.cli.operation"] = "lua/purser/cli/operation.lua",
+    ["purser.cli.operations"] = "lua/purser/cli/operations.lua",
+    ["purser.cli.output"] = "lua/purser/cli/output.lua",
+    ["purser.cli.payments_plan"] = "lua/purser/cli/payments_plan.lua",
+    ["purser.cli.payouts"] = "lua/purser/cli/payouts.lua",
+    ["purser.cli.payouts_grammar"] = "lua/purser/cli/payouts_grammar.lua",
+    ["purser.cli.receive"] = "lua/purser/cli/receive.lua",
+    ["purser.cli.receivers"] = "lua/purser/cli/receivers.lua",
+    ["purser.cli.report"] = "lua/purser/cli/report.lua",
+    ["purser.cli.sim"] = "lua/purser/cli/sim.lua",
+    ["purser.cli.terminal"] = "lua/purser/cli/terminal.lua",
+    ["purser.cli.values"] = "lua/purser/cli/values.lua",
+    ["purser.cli.watch"] = "lua/purser/cli/watch.lua",
+    -- end: modules
+  },
+  install = { bin = { purser = "bin/purser" } },
+}
