@@ -13,7 +13,6 @@ local payouts_grammar = require "purser.cli.payouts_grammar"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local utc = require "purser.client.util.utc"
-local values = require "purser.cli.values"
 local purser = lazy "purser"
 
 local M = {}
