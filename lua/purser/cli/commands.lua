@@ -21,6 +21,7 @@ M.own = {
   { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
   { "receive", "Credit each deposit once, to the right customer, or ask a person." },
   { "address", "Show the deposit address of a coin on a network.", "receive" },
+  { "balances", "Show what the account holds; with --all each sub-account, too." },
   { "watch", "Tell of what changes of an account, as it comes." },
   { "wait", "Wait until a withdrawal or transfer is done.", "watch" },
   { "fleet", "Make and keep a fleet of sub-accounts as a file declares it." },
@@ -34,6 +35,15 @@ M.own = {
   { "sim", "Serve the simulator over HTTP." },
   { "test", "Run a program against the simulator with each fault, and tell where it paid wrongly.", "sim" },
   { "completion", "Print a completion script for a shell." },
+}
+
+-- The commands by what people want.
+local SECTIONS = {
+  { "Pay", "wallet payouts approve approvals policy agent" },
+  { "Look", "balances watch wait operations live books sync statement journal" },
+  { "Receive", "address receive" },
+  { "Keys and accounts", "login broker sub_account fleet" },
+  { "Try and check", "sim test doctor limits completion" },
 }
 
 M.groups = {
@@ -188,6 +198,7 @@ Exit codes:
 The service is that of --base-url and --profile, else of the keys' file, else of PURSER_BASE_URL and PURSER_PROFILE.
 Examples:
   purser doctor --account treasury
+  purser balances --account treasury
   purser wallet deposit_history --coin USDT --since 30d
   purser wallet withdraw --coin USDT --network TRX --address T... --amount 12.5
   purser payouts list.csv --operation wallet.withdraw --journal payments.db
@@ -207,6 +218,7 @@ end
 -- Words of other tools, with the commands that do the same.
 local MEANT = {
   whoami = "`purser doctor` shows whose key it is, and what it may do",
+  balance = "`purser balances` shows what the account holds",
   webhook = "`purser receive run --webhook NAME=URL` posts deposits, `purser watch --webhook URL` what changes",
   export = "`purser statement` writes the books for hledger, beancount or a spreadsheet, --csv any list",
   config = "`purser login` keeps a key and its service under a name; the other settings are variables: see "
@@ -243,7 +255,7 @@ function M.root()
       return M.module(command[1]).grammar()
     end }
   end
-  return { commands = commands, epilog = EPILOG, unknown = unknown_command,
+  return { commands = commands, sections = SECTIONS, epilog = EPILOG, unknown = unknown_command,
     text = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API (40 "
       .. "operations). Exact amounts; nothing that moves money is sent twice. It does not trade.",
     { "Options", { "--version", "Show the version." } } }

@@ -48,7 +48,7 @@ M.messages = { "Messages",
 }
 
 function M.journal_option(help)
-  return { "--journal", "<file>", help, env = "PURSER_JOURNAL", convert = function(text)
+  return { "--journal", "<file>", help, env = "PURSER_JOURNAL", reads = "journal", convert = function(text)
     local store, problem = values.journal(text)
     return store and text, problem
   end }

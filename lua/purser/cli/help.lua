@@ -48,6 +48,18 @@ function M.option(option, command)
   return option[1]:gsub(" ", ", ") .. (takes and " " .. takes or ""), help
 end
 
+--- Returns the commands of a command in sections, each { heading, commands }.
+function M.sections(command)
+  if not command.sections then return { { "Commands", command.commands or {} } } end
+  local by_name, list = {}, {}
+  for _, child in ipairs(command.commands) do by_name[child[1]] = child end
+  for i, section in ipairs(command.sections) do
+    list[i] = { section[1], {} }
+    for name in section[2]:gmatch "%S+" do table.insert(list[i][2], by_name[name]) end
+  end
+  return list
+end
+
 function M.text(command, names)
   local width = math.max(30, math.min(100, core.is_terminal(1) and core.terminal_width(1) or 80))
   local out = { folded("Usage: " .. M.usage(command, names), width, 0, 2), folded("\n" .. command.text, width, 0, 0) }
@@ -60,7 +72,7 @@ function M.text(command, names)
   end
   local function plain(child) return child[1], child[2] end
   local function option_of(option) return M.option(option, command) end
-  add("Commands", command.commands, 1, plain)
+  for _, section in ipairs(M.sections(command)) do add(section[1], section[2], 1, plain) end
   add("Arguments", command.arguments, 1, plain)
   for _, group in ipairs(command) do add(group[1], group, 2, option_of) end
   if command.epilog then out[#out + 1] = folded("\n" .. command.epilog, width, 0, 0) end

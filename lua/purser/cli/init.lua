@@ -111,7 +111,7 @@ local function run(words)
   core.harden_process() -- no core file, and no other process of this user, sees the keys
   credentials.take_secret()
   terminal.settings.line = values.command_line(words)
-  words = grammar.normal(words, commands.shared())
+  words = grammar.normal(words[1] and words or { "--help" }, commands.shared())
   local options, names, command, does, way = grammar.parse(commands.root(), words)
   if not options then
     terminal.fail("%s", names)

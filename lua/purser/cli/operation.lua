@@ -2,6 +2,7 @@
 -- One operation in four steps (steps.lua): the look at its parameters, networks and plan; the call; the result, and the
 -- search after an unknown outcome.
 
+local before = require "purser.cli.before"
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
@@ -335,7 +336,9 @@ function looks.send(screen, options)
     report.bad_input("the service shows the new key's secret this once, and it would be lost; give --secret-file FILE "
       .. "or --show-secret")
   else
+    if row.reconcile and row.reconcile.target_state then before.find_record(screen, options) end
     look_up(screen, options)
+    before.look_by_id(screen, options)
   end
 end
 
@@ -359,6 +362,7 @@ function M.act(screen, request)
   if screen.is_known and screen.result then return show_repeated(screen, screen.result, options) end
   if screen.is_known then return { fail(screen, screen.err, options) } end
   if screen.err then return { ends.of_code(report.failure(row, screen.params, screen.err)) } end
+  if screen.found then return before.show_found(screen, options) end
   confirm(screen, options)
   terminal.settings.again = screen.call.key and terminal.settings.line
   if options.secret_file then make_secret_file(options.secret_file) end

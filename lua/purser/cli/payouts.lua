@@ -4,6 +4,7 @@
 
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
+local decimal = require "purser.decimal"
 local ends = require "purser.cli.ends"
 local lazy = require "purser.client.util.lazy"
 local opened = require "purser.cli.payouts_opened"
@@ -25,8 +26,9 @@ M.grammar = payouts_grammar.grammar
 
 -- Returns the payments of a file: a list, or a plan that was written for persons to sign, as `written`.
 local function read_list(options)
-  local path = options.file
-  local written = approvals.written(path)
+  local path, text = options.file, nil
+  if path == "-" then text = io.stdin:read "*a" end
+  local written = not text and approvals.written(path)
   if written then
     if options.queue and options.queue ~= written.head.queue then
       report.bad_input('payouts: %s is of the queue "%s"; leave --queue out', path, written.head.queue)
@@ -38,7 +40,8 @@ local function read_list(options)
     end
     return payments
   end
-  local payments = report.must(purser.payouts.read(path, options.operation, options.decimal))
+  local payments = report.must(purser.payouts.read(text and "standard input" or path, options.operation,
+    options.decimal, text))
   if payments.comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
   end
@@ -46,6 +49,28 @@ local function read_list(options)
     report.bad_input("payouts: %s has no payment; give a line for each below the names of the columns", path)
   end
   return payments
+end
+
+-- Ends the command where the list is not the expected one: a copy may be cut.
+local function expect(payments, options)
+  if options.expect_count and #payments ~= options.expect_count then
+    report.bad_input("payouts: the list has %d payments, and --expect-count says %d; nothing was sent", #payments,
+      options.expect_count)
+  end
+  local sums = {}
+  for _, payment in ipairs(payments) do
+    local asset = payment.params.coin or payment.params.asset or ""
+    sums[asset] = (sums[asset] or decimal "0") + (decimal(payment.params.amount or "") or decimal "0")
+  end
+  for _, pair in ipairs(options.expect_sum) do
+    local sum = sums[pair[1]] or decimal "0"
+    local wanted = decimal(pair[2]) or report.bad_input("payouts: --expect-sum takes ASSET=AMOUNT, not %s=%s", pair[1],
+      pair[2])
+    if sum:compare(wanted) ~= 0 then
+      report.bad_input("payouts: the list pays %s %s, and --expect-sum says %s; nothing was sent", tostring(sum),
+        pair[1], tostring(wanted))
+    end
+  end
 end
 
 local function filtered(payments, options)
@@ -63,6 +88,7 @@ end
 local function planned(options, at, payments)
   local plan, err, left_out
   local signed = payments and payments.written and approvals.signed(payments.written, at, options)
+  expect(payments or {}, options)
   if options.filter[1] then
     if not payments then report.bad_input "payouts: --filter makes a list smaller; give the file of a list" end
     payments, left_out = filtered(payments, options)
@@ -186,8 +212,11 @@ local function say_open(at, counts, options)
   end
 end
 
+local WAITS = "after about a minute: the journal is new, so the histories are read first, until they must show "
+  .. "what was sent just before"
+
 -- Ends an unattended command where a person has to decide.
-local function check_unasked(plan, options)
+local function check_unasked(plan, options, is_new)
   if plan.bad > 0 then show_plan(plan, options) end
   reject(plan, options)
   if plan.changed[1] then
@@ -199,6 +228,7 @@ local function check_unasked(plan, options)
     report.fail(report.NOT_SENT, "payouts: %d of %d payments look like a mistake, so nothing was sent; if they are "
       .. "right, give --allow-equal, or confirm them without --yes", plan.odd, #plan.payments)
   end
+  if is_new and plan.send[1] then report.note("the first payment leaves %s", WAITS) end
   for line in payments_plan.kept(plan, commands(options)):gmatch "[^\n]+" do report.say("%s", line) end
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
 end
@@ -210,6 +240,7 @@ local function confirm(screen, options)
   if not plan.send[1] then return end
   local fields = { { "journal", options.journal }, { "queue", options.queue or "default" } }
   for _, warning in ipairs(plan.shortages) do fields[#fields + 1] = { "warning", warning } end
+  fields[#fields + 1] = screen.at.sources.is_draft and { "first payment", WAITS } or nil
   fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
   if plan.odd > 0 and not options.allow_equal then
     fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
@@ -269,7 +300,7 @@ local function ends_of(screen)
 end
 
 function actions.run.act(screen, options)
-  if options.yes then check_unasked(screen.plan, options) else confirm(screen, options) end
+  if options.yes then check_unasked(screen.plan, options, screen.at.sources.is_draft) else confirm(screen, options) end
   screen.counts = run(screen, options)
   return screen.counts and ends_of(screen) or nil
 end

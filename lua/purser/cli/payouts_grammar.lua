@@ -18,9 +18,12 @@ local AS_IS = { "--address-as-is", "Take addresses and memos as they are: what l
 local DECIMAL = { "--decimal", "<mark>", "Mark of decimals, where 12.500 or 1,000 may be thousands: point or comma.",
   choices = { "point", "comma" } }
 local FILTER = { "--filter", "<name=value>", "Only payments whose column has this value: a smaller list.", many = true }
-local FILE = { { "file", "The list.", optional = true, kind = "file", reads = "list plan" } }
+local FILE = { { "file", "The list; - is standard input.", optional = true, kind = "file", reads = "list plan" } }
 local SIGNED = { "--policy", " FOLDER (or PURSER_POLICY): it is of a plan that persons sign" }
 local YES = { "--yes", "Do it without asking." }
+local COUNT = { "--expect-count", "<n>", "So many payments the list has, or nothing is sent: a copy may be cut." }
+local SUM = { "--expect-sum", "<name=value>", "What the list pays of an asset, as USDT=5310.5, or nothing is sent.",
+  many = true }
 local KEY = { "key", "Key of the payment." }
 local function all_not_done(word)
   if word == "not_done" then return word end
@@ -35,7 +38,7 @@ local list = {
   { "plan", "Show what would be paid, with sums and balances; nothing is sent. Without FILE the list is all that the "
     .. "queue has still to pay. With --policy and --output it writes a plan that persons sign: docs/desk/approvals.md",
     FILE, "june.csv --operation wallet.withdraw",
-    { OPERATION, QUEUE, AS_IS, DECIMAL,
+    { OPERATION, QUEUE, AS_IS, DECIMAL, COUNT, SUM,
       { "--maker", "<name>", "Of a plan to be signed: who makes it, and so does not approve it; without it USER.",
         needs = SIGNED },
       { "--until", "<day>", "Of a plan to be signed: its last day, such as 2026-11-30.", needs = SIGNED },
@@ -52,7 +55,7 @@ local list = {
     .. "goes on.\nIt exits with 4 while a payment of the list is sent or undecided, else with 1 while one is failed, "
     .. "else with 3 while one is not sent: blocked, due later, or with --yes changed or odd.",
     FILE, "june.csv --operation wallet.withdraw --journal pay.db",
-    { OPERATION, QUEUE, WORKER, AS_IS, DECIMAL, FILTER,
+    { OPERATION, QUEUE, WORKER, AS_IS, DECIMAL, FILTER, COUNT, SUM,
       { "--allow-equal", "With --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
       YES, titles = payments_plan.TITLES },
