@@ -218,6 +218,7 @@ build = {
     ["purser.version"] = "lua/purser/version.lua",
     ["purser.write.answers"] = "lua/purser/write/answers.lua",
     ["purser.write.call"] = "lua/purser/write/call.lua",
+    ["purser.write.claims"] = "lua/purser/write/claims.lua",
     ["purser.write.find"] = "lua/purser/write/find.lua",
     ["purser.write.gates"] = "lua/purser/write/gates.lua",
     ["purser.write.guard"] = "lua/purser/write/guard/init.lua",

@@ -28,7 +28,8 @@ for i, rooms in ipairs(order) do
 end
 local WRITE = rank.write
 
-local lines_of = dofile("tools/whole_files.lua").lines_of
+local whole_files = dofile "tools/whole_files.lua"
+local lines_of = whole_files.lines_of
 
 local function set_of(words)
   local set = {}
@@ -84,9 +85,7 @@ local requires, names = {}, {}
 for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL=C sort") do
   local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
   names[#names + 1], requires[name] = name, {}
-  local number = 0
-  for line in io.lines(path) do
-    number = number + 1
+  for number, line in ipairs(whole_files.lines(path)) do
     for how, needed in line:gsub("%-%-.*", ""):gmatch "(%a+) *%(?[\"'](purser[%w_.]*)[\"']" do
       if how == "require" or how == "lazy" then
         check_name(line, needed, path .. ":" .. number)
@@ -135,13 +134,13 @@ for _, name in ipairs(names) do visit(name, {}) end
 -- The modules share a client's inner state: each field is declared once, in client/build.lua, and used.
 local STATE = "lua/purser/client/build.lua"
 local declared, used = {}, {}
-for _, line in ipairs(lines_of("cat " .. STATE)) do
+for _, line in ipairs(whole_files.lines(STATE)) do
   local field = line:match "^%-%-%-@field (_[%w_]+) "
   if field and declared[field] then bad("%s: %s is declared twice", STATE, field) end
   if field then declared[field] = true end
 end
 for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL=C sort") do
-  for number, line in ipairs(lines_of("cat " .. path)) do
+  for number, line in ipairs(whole_files.lines(path)) do
     local room = room_of(path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/", "."))
     if rank[room] > WRITE and room ~= "module" and line:find("private.state_of", 1, true) then
       bad("%s:%d: a room on top asks for a client's inner state", path, number)
@@ -168,7 +167,7 @@ local STRICT = "lua/purser/write/guard lua/purser/client/restricted.lua lua/purs
   .. "lua/purser/client/call/validate.lua lua/purser/client/call/pipeline.lua lua/purser/write/intent.lua "
   .. "lua/purser/client/transport/http1.lua"
 for _, path in ipairs(lines_of("find " .. STRICT .. " -name '*.lua' | LC_ALL=C sort")) do
-  for number, line in ipairs(lines_of("cat " .. path)) do
+  for number, line in ipairs(whole_files.lines(path)) do
     for name in line:gsub("^%s*%-%-.*", ""):gmatch "[%w_%]%)]:(%l+)%s*[%(\"'{%[]" do
       if string[name] then
         bad("%s:%d: :%s() is looked up in the metatable of texts; keep `local %s = string.%s`", path, number,
@@ -186,7 +185,7 @@ local allowed = {
   ["lua/purser/desk/payouts/history_check.lua"] = "the line before ends the run where the read failed",
 }
 for _, path in ipairs(lines_of "find lua/purser/write lua/purser/desk lua/purser/cli -name '*.lua' | LC_ALL=C sort") do
-  for number, line in ipairs(lines_of("cat " .. path)) do
+  for number, line in ipairs(whole_files.lines(path)) do
     for _, pattern in ipairs(two_results) do
       if line:find(pattern) and not line:find("select(3, core.", 1, true) and not allowed[path] then
         bad("%s:%d: a failure passes for nothing there; ask for the message as well", path, number)

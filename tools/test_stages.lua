@@ -11,22 +11,23 @@ local ON_LUAJIT = { "spec/bind/", "spec/client/call/", "spec/write/", "spec/desk
 local SANITIZED_SPECS = "spec/bind spec/client/transport spec/httpd" -- by `make test-all`; `make asan` runs them all
 local OTHER_LUAS = { "lua5.1", "lua5.2", "lua5.3", "luajit" }
 
--- Returns what a test file says of itself: its target, its seconds, whether it mostly waits, and the Luas that it is
--- for, where it is not for each.
+-- Returns what a test file says of itself: its target, its seconds, whether it mostly waits, the Luas that it is for,
+-- where it is not for each, and whether `make test` takes a third of its cases.
 local function read_mark(path)
   local head = files.read(path):sub(1, 2000)
   local target, text = head:match "\n%-%- make ([%w-]+): ([^\n]*)"
   text = text or ""
   return target or "test", tonumber(text:match "^(%d+) s" or 1), text:find("waits", 1, true) ~= nil,
-    text:match " on (.*)"
+    text:match " on (.*)", text:find("a third", 1, true) ~= nil
 end
 
--- The test files below a folder, or the file itself: { path, target, seconds, waits, luas }.
+-- The test files below a folder, or the file itself: { path, target, seconds, waits, luas, is_drawn }.
 local function test_files(folder)
   local list = {}
   for _, path in ipairs(files.lines_of("find " .. folder .. " -name '*_spec.lua' -o -name '*_test.lua' | sort")) do
-    local target, seconds, waits, luas = read_mark(path)
-    list[#list + 1] = { path = path, target = target, seconds = seconds, waits = waits, luas = luas }
+    local target, seconds, waits, luas, is_drawn = read_mark(path)
+    list[#list + 1] = { path = path, target = target, seconds = seconds, waits = waits, luas = luas,
+      is_drawn = is_drawn }
   end
   return list
 end
@@ -40,6 +41,14 @@ end
 -- Adds a test file on a Lua to the jobs, unless it is not for that Lua.
 local function add(list, file, lua)
   if not file.luas or file.luas:find(lua, 1, true) then list[#list + 1] = job_of(file, lua) end
+end
+
+-- Adds all cases of a file of which `make test` runs a third.
+local function add_whole(list, file)
+  local job = job_of(file, "lua5.4")
+  job.name, job.seconds = job.name .. ", all cases", 3 * job.seconds
+  job.command, job.alone = "PURSER_DRAWS=all " .. job.command, "PURSER_DRAWS=all " .. job.alone
+  list[#list + 1] = job
 end
 
 local function lint_jobs(list)
@@ -135,6 +144,7 @@ function stages.all()
   torture_jobs(list)
   for _, file in ipairs(test_files "spec") do
     if file.target == "test-all" then add(list, file, "lua5.4") end
+    if file.is_drawn then add_whole(list, file) end
     for _, lua in ipairs((file.path:find "_spec" or file.luas) and OTHER_LUAS or {}) do
       if file.target:find "^test" and not (lua == "luajit" and is_quick_on_luajit(file)) then
         add(list, file, lua)

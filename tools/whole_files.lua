@@ -16,6 +16,13 @@ function M.write(path, text)
   assert(file:close())
 end
 
+--- Returns the lines of a file.
+function M.lines(path)
+  local lines = {}
+  for line in io.lines(path) do lines[#lines + 1] = line end
+  return lines
+end
+
 --- Returns what a command prints.
 function M.output_of(command)
   local pipe = assert(io.popen(command))

@@ -16,8 +16,11 @@ local M = {}
 local folder
 local made, tokens = {}, 0
 
+-- The place of the program: sh would look along PATH at each of some thousand runs.
+local KEYGEN = whole.output_of "command -v ssh-keygen":match "%S+" or "ssh-keygen"
+
 local function run(command, ...)
-  local line = "env -u LD_PRELOAD " .. command:format(...) -- of a sanitizer, which is for this process alone
+  local line = "unset LD_PRELOAD; exec " .. command:format(...) -- of a sanitizer, which is for this process alone
   local code = os.execute(line .. " >/dev/null 2>&1")
   assert(code == true or code == 0, line)
 end
@@ -39,7 +42,7 @@ end
 function M.path(name, kind)
   local path = M.folder() .. "/" .. name
   if not made[name] then
-    run("ssh-keygen -q -t %s -N '' -C %s -f %s", kind or "ed25519", name, path)
+    run(KEYGEN .. " -q -t %s -N '' -C %s -f %s", kind or "ed25519", name, path)
     made[name] = true
   end
   return path
@@ -55,7 +58,7 @@ function M.sign(name, namespace, text, options)
   local path = M.folder() .. "/text"
   whole.write(path, text)
   os.remove(path .. ".sig")
-  run("ssh-keygen -Y sign %s -f %s -n %s %s", options or "", M.path(name), namespace, path)
+  run(KEYGEN .. " -Y sign %s -f %s -n %s %s", options or "", M.path(name), namespace, path)
   return read(path .. ".sig")
 end
 

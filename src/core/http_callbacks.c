@@ -2,6 +2,7 @@
 /* Functions that libcurl calls during a transfer. */
 #include "http_easy.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -120,6 +121,17 @@ static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
     return differs;
 }
 
+/* libcurl takes no other last coding than chunked. */
+static bool says_chunked(const char *line, size_t len)
+{
+    static const char name[] = "transfer-encoding:", word[] = "chunked";
+    size_t at = sizeof name - 1;
+    if (len < at || strncasecmp(line, name, at) != 0) return false;
+    for (; at + sizeof word - 1 <= len; at++)
+        if (strncasecmp(line + at, word, sizeof word - 1) == 0) return true;
+    return false;
+}
+
 /* Only the last block is kept: what came before it was interim (100, 103) or a response to a sending that libcurl
  * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
 static size_t on_header(char *line, size_t size, size_t count, void *context)
@@ -136,10 +148,14 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
         easy->response_headers.len = 0;
         easy->block_ended = false;
         easy->content_length = -1;
+        easy->chunked = false;
         if (easy->at_most_once) look_for_early(easy);
     }
-    easy->misframed = is_misframed(easy, line, len);
-    if (easy->misframed) return 0;
+    easy->chunked |= says_chunked(line, len);
+    if (is_misframed(easy, line, len)) {
+        easy->misframed = "the response has two lengths that differ, or one that is no number: its end is not certain";
+        return 0;
+    }
     if (line[0] == '\r' || line[0] == '\n') easy->block_ended = true;
     return append(easy, &easy->response_headers, line, len);
 }
@@ -154,6 +170,7 @@ static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
         easy->out_of_memory = true;
         return CURL_SOCKOPT_ERROR;
     }
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* a child would hold the connection open, and could write into it */
 #ifdef TCP_USER_TIMEOUT
     int64_t connect_ms = easy->options->number[PU_HTTP_CONNECT_TIMEOUT_MS];
     int ms = connect_ms > SILENT_MS ? (int)connect_ms : SILENT_MS;

@@ -95,7 +95,8 @@ static void forget_exchange(pu_http_easy *easy)
     easy->turns = 0;
     easy->received_before = 0;
     easy->connection = 0;
-    easy->distrusted = easy->early = easy->misframed = false;
+    easy->distrusted = easy->early = easy->chunked = false;
+    easy->misframed = NULL;
     easy->content_length = -1;
     easy->too_large = easy->out_of_memory = false;
     easy->block_ended = true;

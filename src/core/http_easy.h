@@ -57,7 +57,8 @@ typedef struct pu_http_easy {
     uint64_t received_before;
     bool too_large, out_of_memory;
     int64_t content_length; /* of the header block; -1: none yet */
-    bool misframed;         /* it has two that differ, or one that is no number */
+    bool chunked;           /* it says that chunks follow */
+    const char *misframed;  /* why the end of the response is not certain; NULL: it is */
     bool block_ended;       /* the next header line begins a new block */
     size_t header_bytes;
     pu_buf body, response_headers;

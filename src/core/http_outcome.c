@@ -270,8 +270,7 @@ static void fail(pu_http_easy *easy, CURLcode code)
     }
     if (easy->misframed) {
         response->phase = PU_PHASE_RECEIVE;
-        write_message(easy, CURLE_OK,
-                      "the response has two lengths that differ, or one that is no number: its end is not certain");
+        write_message(easy, CURLE_OK, easy->misframed);
         return;
     }
     if (easy->distrusted && easy->send_count == 0) {
@@ -301,11 +300,27 @@ static void disbelieve(pu_http_easy *easy)
                   "an answer came before the request was sent whole: it may be that of another request");
 }
 
+/* The frames of HTTP/2 end a response; before, a length or chunks do. How a connection ended shows nothing: over TLS
+ * libcurl takes an end without TLS's closing message for the end, and whoever is on the way can make one. */
+static bool has_certain_end(const pu_http_easy *easy)
+{
+    enum { NO_CONTENT = 204, NOT_MODIFIED = 304 };
+    const long status = easy->response.status;
+    long version = 0;
+    if (easy->content_length >= 0 || easy->chunked || status == NO_CONTENT || status == NOT_MODIFIED) return true;
+    curl_easy_getinfo(easy->curl, CURLINFO_HTTP_VERSION, &version);
+    return version > CURL_HTTP_VERSION_1_1;
+}
+
 void pu_http_outcome_find(pu_http_easy *easy, CURLcode code)
 {
     read_response(easy);
     /* libcurl takes a header block that is cut off for a response without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
+    if (code == CURLE_OK && !has_certain_end(easy)) {
+        easy->misframed = "the response has no length, and the end of a connection is no certain end";
+        code = CURLE_PARTIAL_FILE;
+    }
     if (code != CURLE_OK || !easy->response.brief) read_facts(easy);
     if (code != CURLE_OK) fail(easy, code);
     else if (easy->early) disbelieve(easy);

@@ -66,7 +66,7 @@ end
 function M.check_host(findings, client, url)
   local host = url:match("^%a+://(%[[^%]]*%])") or url:match("^%a+://([^:/]+)") or ""
   host = host:lower()
-  if loopback.is(host) then return end
+  if loopback.address(host) then return end
   local hosts = {}
   for own, is_own in pairs(client.profile.hosts or {}) do
     hosts[#hosts + 1] = is_own and own:lower() or nil

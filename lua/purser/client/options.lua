@@ -49,7 +49,7 @@ function M.split_url(url, allow_insecure)
     "give a host, and a port from 1 to 65535"
   end
   if path:find("[\128-\255]") then return nil, "base_url has a path with bytes beyond ASCII", "percent-encode it" end
-  if scheme == "http" and not allow_insecure and not loopback.is(host:lower()) then
+  if scheme == "http" and not allow_insecure and not loopback.address(host) then
     return nil, "base_url is http:// to another machine, which anyone on the way can read and change",
       SECURE, "allow_insecure"
   end

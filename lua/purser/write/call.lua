@@ -225,12 +225,24 @@ function WriteCall:finish(value, err)
   return value, err
 end
 
+-- Asks again about calls that were undecided for want of a later call of their kind, once the record of such a call
+-- must be visible.
+local function ask_next(client, row)
+  local visible_ms = reading.visible_ms(client._recv_window or 5000, client._visibility_delay_ms)
+  for _, intent in ipairs(reconcile_calls.due(client._next, row, client:now(), visible_ms)) do
+    M.reconcile(client, intent, { wait = false })
+  end
+end
+
 -- Sends the call once, and keeps the end.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   if not self.payment then intents.doubt_rejection(self.row, self.intent, err) end
   value, err = self:finish(value, err)
-  if value ~= nil then return value end
+  if value ~= nil then
+    if self.state._next then schedule.protect(ask_next, self.state, self.row) end
+    return value
+  end
   setbacks.learn(self.state, pipeline.run, err, request)
   if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
   return nil, err
@@ -383,7 +395,9 @@ end
 function M.reconcile(client, unreconciled, options, window)
   local service = M.service_of(client, window and window.readings)
   service.recent = reading.recent(client, service.signer)
-  return reconcile_calls.reconcile(service, unreconciled, options, window)
+  local answer, err = reconcile_calls.reconcile(service, unreconciled, options, window)
+  if answer and not window then client._next = reconcile_calls.note_next(client._next, unreconciled, answer) end
+  return answer, err
 end
 
 --- Runs an operation as the client does.

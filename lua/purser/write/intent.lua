@@ -310,8 +310,12 @@ function M.reconciled(journal, intent, answer, change)
   if not verdict or not id then return verdict, problem end
   -- a record with this call's id is its own, whatever an answer named; so is one of another history
   if shows_id or not verdict.is_taken then journal:contest(intent, tostring(id), intent.sent_at - CLOCKS_DIFFER_MS) end
-  if shows_id and verdict.is_taken then return journal:end_call(intent, ending) end
-  return verdict
+  if shows_id and verdict.is_taken then verdict, problem = journal:end_call(intent, ending) end
+  if shows_id and verdict and verdict.is_taken then -- an earlier call has the record's id, which was used anew
+    ending.is_renumbered = true
+    return journal:end_call(intent, ending)
+  end
+  return verdict, problem
 end
 
 -------------------------------------------------------------------------------- from a file, another process or by hand

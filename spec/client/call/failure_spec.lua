@@ -137,10 +137,24 @@ describe("the error of an answer", function()
 end)
 
 describe("a pause that an answer asks for", function()
+  it("is not known of a text that is neither a number nor a date beside the answer's own date", function()
+    for _, text in ipairs { "", "soon", "1e3", "-1", "+5", "inf", "1,5", "Sun, 06 Nov 1994 08:49:37 GMT",
+      "Sun, 31 Feb 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:47:37 GMT",
+      "Sun, 06 Nov 1994 08:49:37 CET\r\nDate: Sun, 06 Nov 1994 08:47:37 GMT" } do
+      local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
+        retry = false, rate_limit = false, correct_clock = false, transport = { send = function()
+          return { status = 429, body = "", headers = "Retry-After: " .. text .. "\r\n" }
+        end } })
+      assert.is_nil(select(2, client.wallet:deposit_history()).retry_after, text)
+    end
+  end)
+
   it("lasts a week at most", function()
     for text, seconds in pairs {
       ["999999999"] = WEEK_S, ["604801"] = WEEK_S, ["604800"] = WEEK_S, ["604799"] = 604799, ["7"] = 7,
-      [("9"):rep(400)] = WEEK_S,
+      [("9"):rep(400)] = WEEK_S, ["299.997"] = 300, ["300.000"] = 300, ["0.2"] = 1,
+      ["Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:47:37 GMT"] = 120,
+      ["Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sat, 01 Oct 1994 08:47:37 GMT"] = WEEK_S,
     } do
       local now, sent = 1000, 0
       local client = assert(purser.new {

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Services that differ from the document, each in one thing, over every history: a walk delivers every record once, or
 -- ends with an error. It never ends early without one, and neither does what reconcile reads.
--- make test: 8 s, on lua5.4 and luajit
+-- make test: 4 s, on lua5.4 and luajit, a third
 
+local draws = require "draws"
 local json = require "purser.json"
 local operations = require "purser.client.operations"
 local purser = require "purser"
@@ -230,11 +231,11 @@ local oddities = {
   { "now and then answers without data", { blank = '{"code":200,"msg":"success"}' } },
 }
 
-for _, oddity in ipairs(oddities) do
+for place, oddity in ipairs(oddities) do
   local what, odd, complete = oddity[1], oddity[2], oddity[3]
   describe("a service that " .. what, function()
-    for _, name in ipairs(names) do
-      if complete ~= "hidden" then
+    for i, name in ipairs(names) do
+      if draws.takes(place + i) and complete ~= "hidden" then
         it("has every record delivered once, or an error: " .. name, function()
           for _, times in ipairs { even(), dense() } do
             local said = walk(serve(name, times, odd))
@@ -243,7 +244,8 @@ for _, oddity in ipairs(oddities) do
         end)
       end
 
-      it("is read whole for reconcile, or not believed: " .. name, function()
+      local reads = draws.takes(place + i + 1) and it or function() end
+      reads("is read whole for reconcile, or not believed: " .. name, function()
         for _, times in ipairs { even(), dense() } do
           local service = serve(name, times, odd)
           local function run(row, params) return service.client:call(row.full_name, params) end

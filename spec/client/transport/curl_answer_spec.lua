@@ -5,6 +5,16 @@ local curl = require "purser.client.transport.curl"
 local new_stage = require("stage").new
 local send = require("peer").send
 
+-- Returns the sockets to a port of this machine, as /proc names them.
+local function sockets_to(port)
+  local inodes, tail = {}, ("0100007F:%04X"):format(port)
+  for line in io.lines "/proc/net/tcp" do
+    local remote, inode = line:match "^ *%d+: %S+ (%S+) %S+ %S+ %S+ %S+ +%d+ +%d+ (%d+)"
+    if remote == tail and inode ~= "0" then inodes[#inodes + 1] = "socket:[" .. inode .. "]" end
+  end
+  return inodes
+end
+
 describe("the blocking transport", function()
   local stage = new_stage(curl.new)
   local transport = stage.transport
@@ -34,6 +44,17 @@ describe("the blocking transport", function()
       assert.equal(0, response.tls_us)
     end)
 
+    it("comes over a connection that no child inherits", function()
+      local kept = transport()
+      assert(kept:send { method = "GET", target = "/" })
+      local sockets = sockets_to(tonumber(peer:url():match ":(%d+)"))
+      assert.is_true(#sockets > 0)
+      local pipe = assert(io.popen "ls -l /proc/self/fd")
+      local inherited = pipe:read "*a"
+      pipe:close()
+      for _, socket in ipairs(sockets) do assert.is_nil(inherited:find(socket, 1, true)) end
+    end)
+
     it("comes without them when it is requested brief; a failure has all of its own", function()
       local t = transport()
       local response = assert(t:send { method = "GET", target = "/", brief = true })
@@ -52,6 +73,20 @@ describe("the blocking transport", function()
         .. "1\r\n{\r\n1\r\n}\r\n0\r\nTrailer: t\r\n\r\n"))
       assert.equal("{}", response.body)
       assert.equal("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nA: b\r\n\r\n", response.headers)
+    end)
+
+    it("has a length or chunks: the end of the connection does not show that the answer is whole", function()
+      for _, head in ipairs { "HTTP/1.1 200 OK\r\n", "HTTP/1.0 200 OK\r\n", "HTTP/1.1 200 OK\r\nConnection: close\r\n",
+        "HTTP/1.1 400 Bad\r\nConnection: close\r\n" } do
+        for _, body in ipairs { "", "{", "{}" } do
+          local response, failure = answer(head .. "\r\n" .. body, nil, " close")
+          assert.is_nil(response)
+          assert.same({ "transport", "unknown", "receive" }, { failure.kind, failure.outcome, failure.phase })
+          assert.matches("no length, and the end of a connection is no certain end", failure.message)
+        end
+      end
+      local empty = assert(answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", nil, " close"))
+      assert.same({ 204, "" }, { empty.status, empty.body })
     end)
 
     -- Where such an answer ends is not certain: its rest might be taken for the answer to another request.

@@ -129,7 +129,8 @@ describe("an exchange over a host's socket", function()
   end)
 
   it("takes no answer for whole whose connection ended because the time had run out", function()
-    local sleep, texts = stand_still(), { "HTTP/1.1 200 OK\r\n\r\n{" }
+    local ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{"
+    local sleep, texts = stand_still(), { ANSWER }
     local function receive() return table.remove(texts) or nil, "closed" end
     local function receive_late()
       if not texts[1] then sleep() end
@@ -137,7 +138,7 @@ describe("an exchange over a host's socket", function()
     end
     local response = assert(exchange.run(request(), (new_host { receive = receive })))
     assert.equal("{", response.body)
-    texts[1] = "HTTP/1.1 200 OK\r\n\r\n{"
+    texts[1] = ANSWER:sub(1, -2)
     local outcome, message = fails({ receive = receive_late }, { timeout_ms = 50 })
     assert.same({ "unknown", "the time ran out (50 ms)" }, { outcome, message })
   end)
@@ -165,6 +166,24 @@ describe("an exchange over a host's socket", function()
     one.timeout_ms = nil
     local _, failure = exchange.run(one, host)
     assert.same({ 10000, "not_sent" }, { given, failure.outcome })
+  end)
+
+  it("gives the host the address of this machine, and the service the name", function()
+    local connected, sent
+    local host = new_host { connect = function(url)
+      connected = url.host
+      return { send = function(_, bytes)
+        sent = bytes
+        return nil, "no"
+      end, close = function() end }
+    end }
+    for base_url, place in pairs { ["http://LocalHost:81"] = "127.0.0.1", ["http://127.0.0.2:81"] = "127.0.0.2",
+      ["http://[::1]:81"] = "::1" } do
+      host.limit = nil
+      exchange.run(request { base_url = base_url }, host)
+      assert.equal(place, connected)
+      assert.truthy(sent:find("\r\nHost: " .. base_url:sub(8) .. "\r\n", 1, true))
+    end
   end)
 
   it("sends nothing that has no form", function()

@@ -20,12 +20,13 @@ end)
 
 describe("this machine", function()
   it("is localhost and the addresses that never leave it, and no name that a resolver is asked about", function()
-    for _, host in ipairs { "localhost", "127.0.0.1", "127.255.1.2", "::1", "[::1]" } do
-      assert.is_true(loopback.is(host), host)
+    for host, address in pairs { localhost = "127.0.0.1", LocalHost = "127.0.0.1", ["127.0.0.1"] = "127.0.0.1",
+      ["127.255.1.2"] = "127.255.1.2", ["::1"] = "::1", ["[::1]"] = "::1", ["[0::1]"] = "0::1" } do
+      assert.equal(address, loopback.address(host), host)
     end
     for _, host in ipairs { "", "127.1", "127.00.0.1", "127.0.0.256", "[127.0.0.1]", "::", "10.0.0.1", "localhost.",
-      "127.0.0.1.example", "::ffff:127.0.0.1" } do
-      assert.is_false(loopback.is(host), host)
+      "127.0.0.1.example", "::ffff:127.0.0.1", "[localhost]", "localhost.example" } do
+      assert.is_nil(loopback.address(host), host)
     end
   end)
 end)

@@ -35,6 +35,16 @@ describe("a connection to Redis inside nginx", function()
     end
   end)
 
+  it("leads to this machine by an address, which nginx takes to no name server", function()
+    phase = "content"
+    for host, place in pairs { localhost = "127.0.0.1", LOCALHOST = "127.0.0.1", ["127.0.0.2"] = "127.0.0.2",
+      ["::1"] = "[::1]", ["redis.example"] = "redis.example" } do
+      said = {}
+      assert(resp.connect({ host = host, port = 1 }, 70, "pool"))
+      assert.same({ 70, place .. " 1 pool" }, said)
+    end
+  end)
+
   it("goes back to its pool, and was greeted where it comes from there", function()
     phase = "content"
     local connection = assert(resp.connect({ path = "/run/redis.sock" }, 70, "pool"))

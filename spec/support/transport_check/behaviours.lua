@@ -76,6 +76,7 @@ M.list = {
   cut_chunk = says(CHUNKED .. "2\r\n{}\r\n", "close"),
   not_http = says("SSH-2.0-OpenSSH_9.2\r\n", "close"),
   only_body = says('{"id":"1"}', "close"),
+  no_length = says("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"id\":\"1\"}", "close"),
   two_lengths = says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Length: 2\r\n\r\n{\"id\":\"1\"}", "close"),
   broken_chunk = says(CHUNKED .. "zz\r\n{}\r\n0\r\n\r\n", "close"),
   endless_headers = floods("HTTP/1.1 200 OK\r\n", "X-Check: " .. ("x"):rep(8000) .. "\r\n"),

@@ -81,7 +81,7 @@ end)
 -- Outcomes --------------------------------------------------------------------------------------------------------
 
 local broken = { "lost", "reset", "cut_status", "cut_header", "cut_body", "cut_chunk", "not_http", "only_body",
-  "two_lengths", "broken_chunk" }
+  "two_lengths", "no_length", "broken_chunk" }
 
 for _, behaviour in ipairs(broken) do
   add(("the outcome is unknown, and the request sent once: %s"):format(behaviour), function(check)
@@ -96,7 +96,7 @@ end
 
 add("a read of a broken answer fails", function(check)
   local transport = check:transport()
-  for _, behaviour in ipairs { "cut_body", "cut_chunk", "not_http", "two_lengths" } do
+  for _, behaviour in ipairs { "cut_body", "cut_chunk", "not_http", "two_lengths", "no_length" } do
     check:failed(transport, behaviour, "unknown")
   end
 end)

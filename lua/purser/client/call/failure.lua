@@ -18,6 +18,7 @@ local plain_text = require "purser.client.util.plain_text"
 local records = require "purser.client.call.record"
 local unwrap = require "purser.client.call.unwrap"
 local codes = lazy "purser.codes"
+local utc = lazy "purser.client.util.utc"
 
 local clean = plain_text.clean
 
@@ -155,9 +156,16 @@ end
 -- The longest believed pause (s): the service bans for three days at most, a proxy may write anything.
 local MAX_PAUSE_S = 7 * 86400
 
+-- Returns the whole seconds of a pause, rounded up: a number, or a date measured by the answer's own date.
 local function retry_after_of(headers)
-  local seconds = tostring(header(headers, "retry-after") or ""):match("^(%d+)[ \t]*$")
-  return seconds and math.min(#seconds < 10 and tonumber(seconds) or MAX_PAUSE_S, MAX_PAUSE_S)
+  local text = tostring(header(headers, "retry-after") or ""):match "^(.-)[ \t]*$"
+  local whole, fraction = text:match "^(%d+)%.?(%d*)$"
+  if whole then
+    local seconds = #whole < 10 and tonumber(whole) + (fraction:find "[1-9]" and 1 or 0) or MAX_PAUSE_S
+    return math.min(seconds, MAX_PAUSE_S)
+  end
+  local ends, now = utc.http_ms(text), utc.http_ms(tostring(header(headers, "date")))
+  return ends and now and math.floor(math.max(0, math.min((ends - now) / 1000, MAX_PAUSE_S))) or nil
 end
 
 --- Makes the error of an answer with a status of failure.

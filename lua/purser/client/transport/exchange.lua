@@ -19,7 +19,7 @@ local schedule = require "purser.schedule"
 
 ---@class purser.HostSockets
 ---@field connect fun(url: purser.transport.http1.url, left_ms: integer): purser.HostSocket|false|nil, string|nil  a
---- connected socket; else false or nil, and why: nothing was sent
+--- connected socket; else false or nil, and why: nothing was sent. For http:// to this machine `url.host` is an address
 ---@field limit (fun(socket: any, left_ms: integer))|nil  called before each `send` and `receive`, which take no longer
 ---@field secure boolean|nil  for https://, `connect` verifies the certificate and its name. Default: false
 ---@field allow_insecure boolean|nil  permits http:// to another machine. Default: false
@@ -30,13 +30,18 @@ local M = {}
 local CHUNK, TIMEOUT_MS = 16384, 10000
 local TIME_RAN_OUT = "the time ran out (%d ms)"
 
--- Tells if a request may go to a URL over such a socket; else nil and why.
-local function permits(host, url)
-  if url.secure then
-    return host.secure, "this transport has no TLS; use a proxy on this machine, which verifies certificates"
+-- Returns what the host connects to: over plain HTTP a host of this machine by its address. Else nil and why not.
+local function place_of(host, url)
+  if url.secure and not host.secure then
+    return nil, "this transport has no TLS; use a proxy on this machine, which verifies certificates"
   end
-  return host.allow_insecure or loopback.is(url.host:lower()),
-    "plain HTTP would show the request to the network; use https://, or allow_insecure = true if you must"
+  if url.secure then return url end -- the certificate has the name
+  local address = loopback.address(url.host)
+  if not (address or host.allow_insecure) then
+    return nil, "plain HTTP would show the request to the network; use https://, or allow_insecure = true if you must"
+  end
+  url.host = address or url.host
+  return url
 end
 
 local function left_ms(call)
@@ -53,7 +58,7 @@ end
 
 -- Returns the reader of a whole answer; or nil and why.
 local function receive(call, host)
-  local reader, whole, message = http1.reader { until_close = not call.url.secure }, false, nil
+  local reader, whole, message = http1.reader(), false, nil
   repeat
     local text, why, part = within(call, host, "receive", reader:needs(CHUNK))
     local is_over = not text and why ~= "timeout" or text == ""
@@ -95,11 +100,7 @@ function M.run(request, host)
   local call = { timeout_ms = timeout_ms, sends = 0, ends_ms = core.monotonic_ms() + timeout_ms }
   local message
   call.bytes, message = http1.request(request)
-  call.url = call.bytes and http1.url(request.base_url)
-  if call.url then
-    local permitted, why = permits(host, call.url)
-    if not permitted then message = why end
-  end
+  if call.bytes then call.url, message = place_of(host, http1.url(request.base_url)) end
   if message then return failed(call, message) end
   local ok, reader, why = schedule.protect(run, call, host)
   if call.socket then pcall(call.socket.close, call.socket) end

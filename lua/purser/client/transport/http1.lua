@@ -99,8 +99,9 @@ function M.request(request, keep, url)
     lines[#lines + 1] = format("Content-Length: %d", #body)
   end
   if not keep then lines[#lines + 1] = "Connection: close" end
-  return format("%s %s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n%s", request.method, url.prefix, target, url.authority,
-    table.concat(lines, "\r\n"), body)
+  -- Joined, not formatted: Lua 5.1 ends a short text of format at a zero byte.
+  return request.method .. " " .. url.prefix .. target .. " HTTP/1.1\r\nHost: " .. url.authority .. "\r\n"
+    .. table.concat(lines, "\r\n") .. "\r\n\r\n" .. body
 end
 
 local MAX_LINE, MAX_HEADERS, MAX_FIELDS, MAX_INTERIM = 16384, 256 * 1024, 256, 16
@@ -114,14 +115,14 @@ local MAX_BODY, MAX_FRAMING = 16 * 1024 * 1024, 1024 * 1024
 local reader = {}
 reader.__index = reader
 
---- Makes a reader of one answer. `max_body`: bytes, default 16 MiB. `until_close = false`: an answer without a length
---- is an error, where a connection's end proves nothing (TLS without its closing message).
----@param options? { max_body: integer?, until_close: boolean? }
+--- Makes a reader of one answer. `max_body`: bytes, default 16 MiB. An answer without a length and without chunks is an
+--- error: the end of a connection does not show that the answer is whole.
+---@param options? { max_body: integer? }
 ---@return purser.transport.http1.reader
 function M.reader(options)
   options = options or {}
   return setmetatable({
-    max_body = options.max_body or MAX_BODY, until_close = options.until_close ~= false,
+    max_body = options.max_body or MAX_BODY,
     rest = "", at = 1, state = "status", parts = {}, body_bytes = 0, header_bytes = 0, framing_bytes = 0,
     field_count = 0, interim = 0, reusable = false, began = false, too_large = false,
   }, reader)
@@ -230,10 +231,9 @@ local function begin_body(self)
     return broken(self, "the answer is larger than `max_response_bytes`", true)
   end
   if not self.chunked and not self.length then
-    if not self.until_close then return broken(self, "the answer has no length") end
-    self.closes = true
+    return broken(self, "the answer has no length, and the end of a connection is no certain end")
   end
-  self.state = self.chunked and "chunk_size" or self.length and "length" or "open"
+  self.state = self.chunked and "chunk_size" or "length"
   self.left = self.length
   return true
 end
@@ -262,10 +262,6 @@ end
 function steps.length(self)
   if self.left == 0 then return ended(self) end
   return take_bytes(self, self.left)
-end
-
-function steps.open(self)
-  return take_bytes(self)
 end
 
 function steps.chunk_size(self)
@@ -325,7 +321,6 @@ end
 ---@param max integer
 ---@return integer
 function reader:needs(max)
-  if self.state == "open" then return max end -- the end of the connection ends the wait
   local in_body = self.state == "length" or self.state == "chunk"
   return in_body and self.left > 1 and math.min(self.left, max) or 1
 end
@@ -334,7 +329,6 @@ end
 ---@return boolean|nil whole
 ---@return string|nil message
 function reader:finish()
-  if self.state == "open" then return ended(self) end
   if self.state == "whole" then
     self.reusable = false
     return true

@@ -7,6 +7,7 @@
 
 local core = require "purser.core"
 local curl = require "purser.client.transport.curl"
+local http1 = require "purser.client.transport.http1"
 local loopback = require "purser.client.util.loopback"
 
 local M = {}
@@ -65,11 +66,12 @@ end
 
 local function new_webhook(options)
   local base, target = options.webhook:match "^(https?://[^/%s]+)(/?[^%s#]*)$"
-  local host = base and (base:match "//(%[[^%]]*%])" or base:match "//([^:]*)")
-  if not host or base:sub(1, 5) ~= "https" and not loopback.is(host) then
+  local url = base and http1.url(base)
+  local address = url and loopback.address(url.host)
+  if not url or not (url.secure or address) then
     return nil, "the webhook is no https:// URL, nor http:// to this machine"
   end
-  if os.getenv "PURSER_REHEARSAL" and not loopback.is(host) then -- what a simulator shows is nobody's money
+  if os.getenv "PURSER_REHEARSAL" and not address then -- what a simulator shows is nobody's money
     return nil, "this is a rehearsal of `purser test`: a webhook goes to this machine alone"
   end
   if not options.secret then return nil, "a webhook needs a secret, by which its receiver knows the sender" end

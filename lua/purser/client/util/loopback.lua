@@ -5,10 +5,15 @@ local core = require "purser.core"
 
 local M = {}
 
---- Tells if a host of a URL is this machine. Of names only `localhost` is: a resolver decides the rest.
-function M.is(host)
-  local family, is_own = core.ip_family(host:match "^%[(.*)%]$" or host)
-  return host == "localhost" or family ~= nil and is_own and (family == 6 or host:sub(1, 1) ~= "[")
+--- Returns the address to connect to for a URL's host of this machine; nil for another host. The judge returns what is
+--- connected to: a name that goes on to a resolver may lead elsewhere, so of names only `localhost` has an address.
+---@param host string  as in a URL, or without the brackets of an IPv6 address
+---@return string|nil address  without brackets
+function M.address(host)
+  if host:lower() == "localhost" then return "127.0.0.1" end
+  local bare = host:match "^%[(.*)%]$"
+  local family, is_own = core.ip_family(bare or host)
+  return is_own and (family == 6 or not bare) and (bare or host) or nil
 end
 
 --- Returns a service's host as a journal keeps it. This machine has one name, at any port.
@@ -16,7 +21,7 @@ end
 ---@return string
 function M.host_of(url)
   local host = url:lower():gsub("^%a+://", ""):gsub("/.*$", ""):gsub(":%d*$", "")
-  return M.is(host) and "localhost" or host
+  return M.address(host) and "localhost" or host
 end
 
 return M

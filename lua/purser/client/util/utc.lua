@@ -33,6 +33,22 @@ function M.days_in(year, month)
   return month == 2 and leap and 29 or month_days[month]
 end
 
+local http_months = { Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10,
+  Nov = 11, Dec = 12 }
+
+---@private
+--- Returns the epoch milliseconds of a date in HTTP's form (`Sun, 06 Nov 1994 08:49:37 GMT`), or nil.
+---@param text string
+---@return integer|nil
+function M.http_ms(text)
+  local day, name, year, hour, min, sec = text:match "^%u%l%l, (%d%d) (%u%l%l) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$"
+  local month = http_months[name]
+  if not month then return nil end
+  day, year, hour, min, sec = tonumber(day), tonumber(year), tonumber(hour), tonumber(min), tonumber(sec)
+  if day < 1 or day > M.days_in(year, month) or hour > 23 or min > 59 or sec > 60 then return nil end
+  return M.days(year, month, day) * DAY + hour * 3600000 + min * 60000 + sec * 1000
+end
+
 ---@private
 --- Returns date and time of day of epoch milliseconds.
 ---@param ms integer

@@ -182,7 +182,7 @@ local function problem_of(options)
   if options.path and (options.host or options.port) then
     return "rate_limit redis options: give path, or host and port"
   end
-  if options.host and not loopback.is(options.host) and not options.allow_insecure then
+  if options.host and not loopback.address(options.host) and not options.allow_insecure then
     return "rate_limit redis options: the connection to another machine is not encrypted; use a tunnel such as stunnel "
       .. "or ssh to a port of this machine, or allow_insecure = true if you must"
   end

@@ -2,6 +2,8 @@
 -- A connection to Redis (RESP2) over a socket of LuaSocket or of nginx: what the rate limit needs, on every Lua.
 -- Debian's lua-redis knows none after 5.3.
 
+local loopback = require "purser.client.util.loopback"
+
 local Connection = {}
 Connection.__index = Connection
 
@@ -73,8 +75,10 @@ end
 -- Connects a socket; `unix` stands before a path. Returns the socket; or nil and a message.
 local function join(socket, options, unix, ...)
   local ok, why
+  local host = options.host and (loopback.address(options.host) or options.host) or "127.0.0.1"
+  if unix ~= "" and host:find(":", 1, true) then host = "[" .. host .. "]" end -- nginx wants brackets
   if options.path then ok, why = socket:connect(unix .. options.path, ...)
-  else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379, ...) end
+  else ok, why = socket:connect(host, options.port or 6379, ...) end
   if ok then return socket end
   socket:close()
   local place = options.path or ("%s:%d"):format(options.host or "127.0.0.1", options.port or 6379)

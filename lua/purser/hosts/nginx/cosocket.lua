@@ -102,7 +102,8 @@ local function connect(call, fresh)
   call.socket = socket
   local left = left_ms(call)
   socket:settimeouts(math.min(self.options.connect_timeout_ms, left), left + 1000, left + 1000)
-  local host = url.host:find(":", 1, true) and "[" .. url.host .. "]" or url.host
+  local host = call.address or url.host
+  if host:find(":", 1, true) then host = "[" .. host .. "]" end
   local ok, message = socket:connect(host, url.port, { pool = pool, pool_size = self.options.max_idle })
   if not ok then return nil, message end
   call.pool = pool
@@ -123,7 +124,7 @@ end
 local function receive(call, socket)
   call.phase = "receive"
   local max_body = call.transport.options.max_response_bytes
-  local reader = http1.reader { max_body = max_body, until_close = not call.url.secure }
+  local reader = http1.reader { max_body = max_body }
   call.reader = reader
   while true do
     local text, message = socket:receiveany(65536)
@@ -218,7 +219,8 @@ local function prepare(self, request)
     return nil, failure_of(call, "nginx compares certificates with names only, and base_url has an address; "
       .. "use purser.transport.openresty", "argument")
   end
-  if not (call.url.secure or self.options.allow_insecure or loopback.is(call.url.host:lower())) then
+  call.address = loopback.address(call.url.host)
+  if not (call.url.secure or self.options.allow_insecure or call.address) then
     return nil, failure_of(call, "plain HTTP would show the request to the network; use https://, or allow_insecure = "
       .. "true if you must", "argument")
   end

@@ -103,9 +103,9 @@ function M.reject(status, message, ...)
   return M.respond(status, { error = plain_text.clean(message:format(...)) })
 end
 
-local function is_loopback(ip) return ip ~= nil and loopback.is((ip:gsub("^::ffff:", ""))) end
+local function is_loopback(ip) return ip ~= nil and loopback.address((ip:gsub("^::ffff:", ""))) ~= nil end
 
-local function is_loopback_host(host) return loopback.is(((host or ""):lower():gsub(":%d+$", ""))) end
+local function is_loopback_host(host) return loopback.address(((host or ""):gsub(":%d+$", ""))) ~= nil end
 
 local function read_body(request)
   if request.method ~= "POST" or request.body == "" then return {} end

@@ -315,7 +315,7 @@ end
 --- Writes how a call ended. The unique index of records refuses one that another call has, in whatever process.
 ---@return purser.Verdict|nil verdict, string|nil message
 function M.end_call(self, intent, ending)
-  local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  local id = not ending.is_renumbered and type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = id and text_of(id)
   local verdict, problem = self.db:transaction(function(tx) return judge(tx, intent, ending) end)
   local message = not verdict and tostring(problem) or ""

@@ -254,7 +254,8 @@ function Journal:recover(client, options)
     return nil, errors.argument(nil, "journal:recover has no client", "give the one whose calls are to be reconciled")
   end
   local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. " AND state <> 'undecided' AND account = $1 AND queue = '' ORDER BY sent_at, id", client:account())
+    .. " AND (state <> 'undecided' OR message LIKE 'next: %') AND account = $1 AND queue = '' ORDER BY sent_at, id",
+    client:account())
   if not rows then return problem(message) end
   local reconciled, at_once = {}, { wait = false }
   for name, value in pairs(options or {}) do

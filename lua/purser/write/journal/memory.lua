@@ -139,7 +139,7 @@ function Memory:end_call(intent, ending)
   local call = self:call_of(intent)
   if not call then return {} end
   local later = intent.attempt and call.attempt - intent.attempt or 0
-  local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  local id = not ending.is_renumbered and type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = id
   local verdict = intents.judge_end(call, later, ending, function() return has_open_equal(self, call) end)
   if not verdict.counts then return verdict end

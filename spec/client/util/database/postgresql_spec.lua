@@ -78,6 +78,11 @@ describe("the connection text for libpq", function()
       host = "/tmp sslmode=disable", port = 5433, sslrootcert = "" })
   end)
 
+  it("leads to this machine by an address, which libpq takes to no name server", function()
+    assert.truthy(postgresql.conninfo({ host = "localhost" }):find("host='localhost' hostaddr='127.0.0.1'", 1, true))
+    assert.is_nil(postgresql.conninfo({ host = "localhost,db.example" }):find("hostaddr", 1, true))
+  end)
+
   it("lets a host that is gone be noticed within half a minute", function()
     local options = {}
     for name, value in postgresql.conninfo({}):gmatch "(%S+)='(%d+)'" do options[name] = tonumber(value) end

@@ -41,7 +41,7 @@ end
 local function is_local(options)
   if environment "PGHOSTADDR" ~= "" or environment "PGSERVICE" ~= "" then return false end
   for host in (setting(options.host, "PGHOST") .. ","):gmatch "([^,]*)," do
-    if not (host == "" or host:find "^[/@]" or loopback.is(host)) then return false end
+    if not (host == "" or host:find "^[/@]" or loopback.address(host)) then return false end
   end
   return true
 end
@@ -73,6 +73,8 @@ function M.conninfo(options)
   end
   put("dbname", options.database)
   for _, name in ipairs { "user", "password", "host", "sslrootcert" } do put(name, options[name]) end
+  -- libpq would ask a name server for localhost.
+  put("hostaddr", is_local(options) and loopback.address(setting(options.host, "PGHOST")))
   put("port", options.port and ("%d"):format(options.port))
   local mode = options.sslmode or not is_local(options) and "verify-full" or nil
   put("sslmode", mode)
