@@ -51,7 +51,7 @@ describe("a request", function()
         local line, given, made = { unpack(TO_NOWHERE) }, {}, {}
         for _, word in ipairs(chosen) do
           line[#line + 1], given[word] = word, true
-          if word == "--key" then line[#line + 1] = "k" end
+          if word == "--key" then line[#line + 1] = "k" .. at.file():match "%w+$" end
           if word == "--journal" then made[1] = at.file() line[#line + 1] = made[1] end
         end
         local options, _, _, does = grammar.parse(root, line)

@@ -47,7 +47,8 @@ local function numeric(titles, lines)
 end
 
 local function room()
-  return not terminal.settings.output and core.is_terminal(1) and core.terminal_width(1) or math.huge
+  local is_bound = not terminal.settings.wide and not terminal.settings.output and core.is_terminal(1)
+  return is_bound and core.terminal_width(1) or math.huge
 end
 
 function M.fields(titles, lines)
@@ -108,6 +109,7 @@ function M.group(titles, facts)
     { "--csv", "The same as --format csv.", target = "format", value = "csv" },
     { "--time", "<style>", "Times as utc (tables), local, iso or ms (csv).",
       choices = { "utc", "local", "iso", "ms" } },
+    { "--wide", "On a narrow terminal, too, every column, and ids whole." },
     { "--output", "<file>", "File for the result, written whole or not at all." },
     { "--raw", "The exact texts, for programs: states as numbers; in csv a cell that a spreadsheet would run gets no ' "
       .. "before it, and what hides is no escape." } }
@@ -272,12 +274,43 @@ local function lines_of(columns, records)
   return lines
 end
 
--- The columns on a narrow terminal.
+-- The columns on a narrow terminal; `below` stands on lines of its own.
 local slim = {
   operation = { "id", "command", "effect", "summary" },
   deposit = { "insertTime", "coin", "amount", "status", "address" },
   withdrawal = { "applyTime", "coin", "amount", "status", "id" },
+  payment = { "key", "state", "amount", "asset", "to", "id", below = "message" },
 }
+slim.sub_account_deposit = slim.deposit
+
+local SHORT = { id = true, address = true, to = true, txId = true }
+
+-- Returns lines of cells in which ids are shortened in the middle.
+local function shortened(columns, lines)
+  for _, line in ipairs(lines) do
+    for c, name in ipairs(columns) do
+      local text = SHORT[name] and line[c] ~= nil and tostring(line[c]) or ""
+      if #text > 16 and not text:find "[^%w]" then line[c] = text:sub(1, 6) .. ".." .. text:sub(-4) end
+    end
+  end
+  return lines
+end
+
+-- Returns the table of a narrow terminal, with the texts of `below` under their rows, and ids shortened where there is
+-- no room for whole ones; or nil where it does not fit.
+local function narrow_table(few, records)
+  local text, fits = as_table(few, lines_of(few, records), true, true)
+  if not fits then text, fits = as_table(few, shortened(few, lines_of(few, records)), true, true) end
+  if not fits or not few.below then return fits and text or nil end
+  local out, at = {}, -2 -- behind the titles and their rule
+  for line in text:gmatch "[^\n]+" do
+    at = at + 1
+    out[#out + 1] = line
+    local below = at > 0 and records[at][few.below] or ""
+    if below ~= "" then out[#out + 1] = terminal.fold("    " .. plain_text.clean(below), 4) end
+  end
+  return table.concat(out, "\n") .. "\n"
+end
 
 local function listed(columns, records, options, shape, empty)
   local few = not options.shown and slim[shape]
@@ -287,9 +320,9 @@ local function listed(columns, records, options, shape, empty)
   if not lines[1] then return empty or "(none)\n" end
   local text, is_table = as_table(columns, lines, options.shown ~= nil)
   if is_table or not few or not lines[2] then return text end
-  local short, fits = as_table(few, lines_of(few, records), true, true)
-  if not fits then return text end
-  report.note("(too narrow for all columns; --columns NAMES or --json shows more)")
+  local short = narrow_table(few, records)
+  if not short then return text end
+  report.note("(too narrow for all columns and whole ids; --wide, --columns NAMES or --json shows them)")
   return short
 end
 

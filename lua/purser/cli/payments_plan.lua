@@ -202,9 +202,9 @@ local function add_rows(out, heading, rows, command)
     local text = workers_of(row) or row.state
     count[text] = (count[text] or 0) + 1
     if count[text] <= SHOWN then
-      local message = row.now and row.now.message and row.now.message ~= row.state and row.now.message:sub(1, 60) or ""
-      out[#out + 1] = plain_text.clean(("  %s  %s  %s  %s"):format(row.key, amount_text(row), row.state, message))
-        :gsub(" +$", "") .. "\n"
+      local message = row.now and row.now.message ~= row.state and row.now.message
+      out[#out + 1] = plain_text.clean(("  %s  %s  %s"):format(row.key, amount_text(row), row.state)) .. "\n"
+      if message then out[#out + 1] = plain_text.clean("      " .. message) .. "\n" end
       for line in command_for(row, command):gmatch "[^\n]+" do out[#out + 1] = "      " .. line .. "\n" end
     end
   end

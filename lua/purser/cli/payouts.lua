@@ -341,7 +341,7 @@ function actions.report.say(list, options)
     list[i] = payments_plan.record(payment, payment.state, payment.message)
     list[i].id = payment.record_id
   end
-  report.write(output.rows(payouts_grammar.TITLES, list, options), options.raw)
+  report.write(output.rows(payouts_grammar.TITLES, list, options, nil, "payment"), options.raw)
 end
 
 local STOPPED = "failed, is undecided or was dropped"
