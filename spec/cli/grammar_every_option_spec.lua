@@ -38,7 +38,7 @@ local RUNS = {
   "policy check POLICY", "policy try POLICY --journal JOURNAL", "policy sign POLICY --key x", "policy install POLICY",
   "policy signers POLICY", "approvals add PLAN --journal JOURNAL", "approvals status --journal JOURNAL",
   "approvals status --journal JOURNAL --policy POLICY", "approvals add PLAN --journal JOURNAL --policy POLICY",
-  "doctor", "doctor --json", "doctor --csv", "doctor --drift --csv", "limits", "limits --csv",
+  "doctor", "doctor --json", "doctor --csv", "balances", "balances --all --csv", "doctor --drift --csv", "limits", "limits --csv",
   "operations", "operations --csv",
   "approve PLAN --key KEY --sum 20", "agent --journal JOURNAL --account treasury --read-only",
   "login fresh --no-input", "login fresh --no-input",

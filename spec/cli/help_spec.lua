@@ -44,7 +44,7 @@ describe("the help of a command", function()
   end)
 
   it("calls an argument the same in the usage and in the list", function()
-    assert.matches("run %[<file>%].*\n   file  +The list%.\n", text_of("payouts", "run"))
+    assert.matches("run %[<file>%].*\n   file  +The list; %- is standard input%.\n", text_of("payouts", "run"))
   end)
 
   it("fits any terminal, and says all of it", function()
