@@ -187,6 +187,8 @@ function M.begin(self, intent, row, guard, key, payment)
     tx:lock(gates.LOCK, true)
     local known = key and not payment and find_known(tx, intent, row, key) or nil
     if known and not intents.SPENT_NOTHING[known.state] then return { known = facts.call_of(known) } end
+    -- a payment is looked for at the service first, where the server is another one
+    if tx.db.doubt and not payment and guard ~= false then tx:reject(tx.db.doubt) end
     -- a repeat takes its charges over
     local earlier = known or payment and payment.disowned
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil

@@ -113,20 +113,15 @@ local function create(tx)
   return true
 end
 
-local known_tables = {
-  sqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'purser_meta'",
-  postgresql = "SELECT table_name::text AS name FROM information_schema.tables WHERE table_name = 'purser_meta' "
-    .. "AND table_schema = current_schema()",
-}
+local HOME = "purser_meta" -- the table that a journal has
 
 local LOCK = 7078801
 
 -- Returns whether the tables are there. Ends the transaction where they are not a journal of this version.
 local function check(tx)
-  if #tx:rows(known_tables[tx.db.name]) == 0 then
+  if not tx:has(HOME) then
     -- a witness (purser.payouts.history_check) must not be kept with the journal that it speaks for
-    local witness = tx.db.name == "sqlite" and tx:rows("SELECT name FROM sqlite_master WHERE name = 'purser_marks'")[1]
-    if witness then tx:reject "it is the witness file of a journal" end
+    if tx:has "purser_marks" then tx:reject "it is the witness file of a journal" end
     return false
   end
   local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
@@ -191,7 +186,7 @@ local function connect(options, is_look)
   local wrong, advice, option = error_of(options)
   if wrong then return nil, errors.config(wrong, advice, option) end
   if is_look and options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
-  local db, message, hint = database.open(options)
+  local db, message, hint = database.open(options, HOME)
   if db then return db end
   local what, cure = message:match "^(.*); (.-)$"
   return nil, errors.config(name_of(options) .. " cannot be opened: " .. (what or message),
@@ -202,10 +197,10 @@ end
 function M.exists(options)
   local db, err = connect(options, true)
   if not db then return db, err end
-  local rows, message = db:rows(known_tables[db.name])
+  local is_there, message = db:transaction(function(tx) return tx:has(HOME) end, true)
   db:close()
-  if not rows then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
-  return rows[1] ~= nil
+  if is_there == nil then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
+  return is_there
 end
 
 --- Returns the database of a journal, whose tables are made where there are none; or nil and an error.
