@@ -80,11 +80,11 @@ local WITHDRAWS = {
     .. "not checked.", ways = "send", without = "--require-saved-address" },
 }
 local NAMES_NETWORK = {
-  { "--without-coins", "Send the network as typed, without looking its name up.", ways = "print send" },
+  { "--without-coins", "Send the network as typed, without looking its name up.", ways = "show send" },
 }
 local UNTIL = { "--until", "<when>", "Instead of --endTime, in the same forms." }
 local PAGES = {
-  { "--all", "Fetch every page, not the first alone.", ways = "print" },
+  { "--all", "Fetch every page, not the first alone.", ways = "show" },
   { "--cursor", "<file>", "Write what came since the run before, as CSV or JSON lines, the oldest first; this file "
     .. "keeps how far it came.", way = "follow" },
 }
@@ -102,7 +102,7 @@ local WRITES = {
 local EVERY = {
   { "--dry-run", "Print the signed request, key and signature masked, and send nothing.", way = "request" },
   { "--extra", "<name=value>", "A parameter that this version does not know.", many = true,
-    ways = "print send request plan" },
+    ways = "show send request plan" },
 }
 
 local function own_options(row)
@@ -176,7 +176,7 @@ function M.of_operation(row)
   local parameters = { "Parameters" }
   for _, param in ipairs(row.params) do add_parameter(parameters, param) end
   return {
-    does = row.effect ~= "read" and "send" or "print",
+    does = row.effect ~= "read" and "send" or "show",
     text = row.summary .. (row.effect ~= "read" and ("\nIt %s, so it asks first unless --yes is given."):format(
       catalogue.effects[row.effect]) or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
     epilog = ("Example: %s\nMore: docs/%s.md"):format(example_of(row),

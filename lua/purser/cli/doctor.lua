@@ -32,7 +32,7 @@ function M.grammar()
     { "Options",
       { "--drift", "Make the harmless reads, and compare every answer with what this version knows: members, types, "
         .. "forms, codes, limits. The report holds no value of an answer.", way = "follow" },
-      { "--facts", "Name the weights, windows and limits that sources read otherwise, too.", ways = "print" } },
+      { "--facts", "Name the weights, windows and limits that sources read otherwise, too.", ways = "show" } },
     output.group(function(options) return options.drift and DIFFERENCES or TITLES end), connection.service,
     connection.messages,
   }

@@ -27,8 +27,8 @@ local values = lazy "purser.cli.values"
 local M = {}
 
 -- The ways of a command, each with what it does: `print` reads and prints, `plan` looks and shows what would be sent,
--- `send` shows, asks and sends. A command's own way is its `does`, default print; an option with `way` chooses another.
-local WAYS = { print = "print", request = "print", follow = "print", plan = "plan", send = "send" }
+-- `send` shows, asks and sends. A command's own way is its `does`, default show; an option with `way` chooses another.
+local WAYS = { show = "print", request = "print", follow = "print", plan = "plan", send = "send" }
 
 local function whole(text)
   local number = text:find "^%d+$" and #text < 16 and tonumber(text)
@@ -254,7 +254,7 @@ end
 
 -- Returns the way of the given options: the command's own, or that of an option that chooses one; or nil and a message.
 local function way_of(command, given)
-  local way, by = command.does or "print", nil
+  local way, by = command.does or "show", nil
   for _, option in ipairs(given) do
     if option.way and by then return nil, ("%s and %s exclude each other; give one of them"):format(by,
       M.name_of(option)) end

@@ -296,7 +296,7 @@ end
 -- The looks by way. Each notes on the screen what its way shows, or all that `act` sends.
 local looks = {}
 
-function looks.print(screen, options)
+function looks.show(screen, options)
   look_up(screen, options)
   local params, now = screen.params, core.now_ms()
   screen.result, screen.err, screen.part = listing.run(screen.client, screen.row, params, { options = screen.call,
@@ -381,7 +381,7 @@ end
 -- Says of the ways that send nothing. Each returns the exit code.
 local says = {}
 
-function says.print(screen, options)
+function says.show(screen, options)
   if not screen.result then return report.failure(screen.row, screen.params, screen.err) end
   show_result(screen, screen.result, options)
   return report.DONE

@@ -27,7 +27,7 @@ M.grammar = payouts_grammar.grammar
 -- Returns the payments of a file: a list, or a plan that was written for persons to sign, as `written`.
 local function read_list(options)
   local path, text = options.file, nil
-  if path == "-" then text = io.stdin:read "*a" end
+  if path == "-" then text = terminal.input() end
   local written = not text and approvals.written(path)
   if written then
     if options.queue and options.queue ~= written.head.queue then
