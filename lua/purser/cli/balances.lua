@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser balances`: what the account holds, in one table; with --all what each sub-account holds, too.
+-- `purser balances`: a table of the account's balances, with --all of the sub-accounts' as well.
 
 local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"

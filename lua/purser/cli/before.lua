@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Records that are looked at before a call: that of a cancelled withdrawal, and that of a key whose journal is new.
+-- Looks at records before a call: the withdrawal of a cancel, and the record of a key with a new journal.
 
 local catalogue = require "purser.cli.catalogue"
 local decimal = require "purser.decimal"
@@ -10,12 +10,12 @@ local values = require "purser.cli.values"
 
 local M = {}
 
--- Ends of a withdrawal that no cancel changes: the exit code and what is said.
+-- Ends of a withdrawal, which a cancel does not change: exit code and text.
 local OVER = { [7] = { report.REJECTED, "done, so it can no longer be cancelled" },
   [8] = { report.REJECTED, "failed, so there is nothing to cancel" },
   [9] = { report.DONE, "cancelled already" } }
 
---- Reads the record that a cancel names: an answer does not prove that it exists. Ends the command where there is none.
+--- Reads the record of a cancel: an answer does not prove a record. Ends the command without a record.
 function M.find_record(screen, options)
   local reconcile, id = screen.row.reconcile, screen.params.id
   local row = catalogue.by_name[reconcile.lookup]

@@ -29,16 +29,17 @@ local PATTERNS = {
   { "^\n[^\n]*%f[%w]key[,;\t]", "list" }, { "^\n[^\n]*[,;\t]key%f[%W]", "list" },
 }
 
--- The table by which a database is known.
-local TABLES = { purser_calls = "journal", purser_books_record = "books", purser_receive_meta = "deposits" }
+-- The kinds of databases, by the word behind `purser_` of the tables; a journal's tables have further words.
+local ROOMS = { books = "books", receive = "deposits" }
 
--- Returns the kind of a database of SQLite: the kind that is wanted, where the database has several.
+-- Returns the kind of a database of SQLite: the wanted kind, where the database has several.
 local function kind_of_database(path, wanted)
   local db = database.open { sqlite = path }
   local rows = db and db:rows "SELECT name FROM sqlite_master WHERE type = 'table'"
   local found = "database"
   for _, row in ipairs(rows or {}) do
-    local kind = TABLES[row.name]
+    local word = row.name:match "^purser_(%l+)"
+    local kind = word and (ROOMS[word] or "journal")
     if kind and found ~= wanted then found = kind end
   end
   if db then db:close() end

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- The ends of the rows of a screen, and the exit code that they make.
+-- The ends of the rows of a screen, and the exit code made of the ends.
 
 local M = {}
 
--- The ends, the worst first, each with its exit code and what it means for a payment.
+-- The ends, the worst first, each with exit code and meaning for a payment.
 local ENDS = {
   { "undecided", 4, "a payment is undecided, or sent without a known end" },
   { "rejected", 1, "a payment is failed" },
@@ -28,10 +28,10 @@ local OF_STATE = { done = "made", sent = "undecided", undecided = "undecided", f
 
 local OF_CALL = { [0] = "made", "rejected", "refused", "not sent", "undecided", "lost" }
 
---- Returns the end of a single call that ended with an exit code.
+--- Returns the end of a single call with an exit code.
 function M.of_code(number) return OF_CALL[number] end
 
---- Returns the exit code of ends: that of the worst; 0 of none.
+--- Returns the exit code of the worst end; 0 without an end.
 ---@param list string[]
 function M.code(list)
   local worst
@@ -41,7 +41,7 @@ function M.code(list)
   return worst and code[worst] or 0
 end
 
---- Returns the ends of the rows of a screen: a row of which nothing is known was not tried.
+--- Returns the ends of the rows of a screen: a row without a known state was not tried.
 ---@param state_of fun(row: table): string|nil
 function M.of_rows(rows, state_of)
   local list = {}
@@ -49,7 +49,7 @@ function M.of_rows(rows, state_of)
   return list
 end
 
---- Returns the ends of payments that are counted by state.
+--- Returns the ends of payments counted by state.
 ---@param counts table<string, integer>
 function M.of_counts(counts)
   local list = {}
@@ -57,7 +57,7 @@ function M.of_counts(counts)
   return list
 end
 
---- Returns the table of the pages: an exit code, and while which payments it is.
+--- Returns the table of the pages: exit codes, and the payments behind each code.
 function M.table()
   local out, before = { "| `payouts run` and `payouts status` end with | while |", "|---:|---|" }, nil
   for _, row in ipairs(ENDS) do

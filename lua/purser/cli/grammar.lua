@@ -10,11 +10,11 @@
 --   values     offers of completion: a list, or a function returning a list
 --   convert    fn(text): the value, or nil and a message; default: the kind's
 --   required, target (the member of the options), default; value: of a flag, default true
---   env        a variable of the environment in place of the option; replaces: an option that people type for this
+--   env        a variable of the environment in place of the option; replaces: an option that people type instead
 --   many       a list of values; optional: the argument may be missing
---   reads      the kinds of files that it may name (documents.lua); kind of an argument: "file", else no path
---   way, ways  the way that it chooses, and the ways that read it (default: all); see WAYS
---   without, needs  an option that excludes it; { an option that it needs, why }
+--   reads      the allowed kinds of files (documents.lua); kind of an argument: "file", else no path
+--   way, ways  the way chosen by the option; the ways that read the option (default: all); see WAYS
+--   without, needs  an option not to be given beside; { an option to be given beside, why }
 -- Names are read as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
 local lazy = require "purser.client.util.lazy"
@@ -26,8 +26,8 @@ local values = lazy "purser.cli.values"
 
 local M = {}
 
--- The ways of a command, each with what it does: `print` reads and prints, `plan` looks and shows what would be sent,
--- `send` shows, asks and sends. A command's own way is its `does`, default show; an option with `way` chooses another.
+-- The ways of a command, each with the word for the effect: `print` reads and prints, `plan` looks and shows a plan,
+-- `send` shows, asks and sends. A command has a way in `does`, default show; an option with `way` chooses a way.
 local WAYS = { show = "print", request = "print", follow = "print", plan = "plan", send = "send" }
 
 local function whole(text)
@@ -59,7 +59,7 @@ local kinds = {
 
 function M.takes(option) return option[3] and option[2] or nil end
 
---- Returns the help of an option; of a command, with the options that it does not go with.
+--- Returns the help of an option; with a command, also the options that exclude the option.
 function M.help_of(option, command)
   local others = {}
   for _, group in ipairs(option.ways and command or {}) do
@@ -223,7 +223,7 @@ function M.each_given(command, options, fn)
   M.each_option(command, function(option) call(option, M.name_of(option)) end)
 end
 
--- Returns a text that is equal for two names of a file: device and inode, else folder and last name.
+-- Returns an equal text for two names of a file: device and inode, else folder and last name.
 local function identity_of(path)
   local _, _, id = core.file_mode(path)
   if type(id) == "string" then return id end
@@ -245,14 +245,14 @@ local function named_twice(command, options)
   return problem
 end
 
---- Returns the way that one of the used names chooses; or nil.
+--- Returns the way chosen by the used names; or nil.
 function M.chosen(command, used)
   local way
   M.each_option(command, function(option) way = way or used[M.name_of(option)] and option.way or nil end)
   return way
 end
 
--- Returns the way of the given options: the command's own, or that of an option that chooses one; or nil and a message.
+-- Returns the way of the given options: chosen by an option, else the command's own; or nil and a message.
 local function way_of(command, given)
   local way, by = command.does or "show", nil
   for _, option in ipairs(given) do
@@ -268,7 +268,7 @@ local function way_of(command, given)
   return way
 end
 
--- Returns a message where an option lacks another that it needs.
+-- Returns a message where a needed option is missing.
 local function lacking(options, given, option_of)
   for _, option in ipairs(given) do
     local needed, why = (table.unpack or unpack)(option.needs or {}) -- luacheck: ignore
@@ -313,7 +313,7 @@ local function read_words(root, names, command, words, at)
         if value then at, problem = place, put(options, option, name, value) else problem = place end
         if not typed[M.name_of(option)] then typed[#typed + 1], typed[M.name_of(option)] = option, true end
       else
-        problem, hint = mistakes.option(root, names, command, option_of, name)
+        problem, hint = mistakes.option(M, root, names, command, option_of, name)
       end
     end
     if problem then return nil, problem, hint end
@@ -325,7 +325,7 @@ local function read_words(root, names, command, words, at)
   return options, way
 end
 
---- Returns the options, the names of the command, the command, and what it does (print, plan or send) by which way; or
+--- Returns the options, the names of the command, the command, the effect (print, plan or send) and the way; or
 --- nil, a message, a hint, and the names. For help the options are { help = command }.
 function M.parse(root, words)
   local command, at, names, above = M.leaf(root, words)
@@ -336,7 +336,7 @@ function M.parse(root, words)
     end
   end
   if not command then
-    local message, hint = mistakes.command(root, words[at + 1], names, above)
+    local message, hint = mistakes.command(M, root, words[at + 1], names, above)
     return nil, message, hint, names
   end
   local options, message, hint = read_words(root, names, command, words, at)

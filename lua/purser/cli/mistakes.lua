@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Messages for words that no command has: the nearest name, the command that has the option, or the option that is
--- meant.
+-- Messages for unknown words: the nearest name, the command with the option, or the meant option. Each function takes
+-- the module of the grammar, which loads this module for a wrong word.
 
-local grammar = require "purser.cli.grammar"
 local suggest = require "purser.client.util.suggest"
 
 local M = {}
@@ -16,7 +15,7 @@ local function each_leaf(above, name, fn)
 end
 
 -- Returns the names of the commands with an option, by the option's key. The root keeps them.
-local function owners_of(root)
+local function owners_of(grammar, root)
   if root.owners then return root.owners end
   root.owners = {}
   each_leaf(root, "purser", function(leaf, name)
@@ -41,13 +40,13 @@ local function listed(found, names)
 end
 
 --- Returns a message and a hint for a word that is no command.
-function M.command(root, word, names, command)
+function M.command(grammar, root, word, names, command)
   local kind, known, found = "command", {}, {}
   for i, child in ipairs(command.commands) do known[i] = child[1] end
   if not word then
     return "a command is required" .. (names[2] and ", one of " .. table.concat(known, ", ") or "")
   end
-  local owner = word:find "^%-" and owners_of(root)[grammar.key_of(word)]
+  local owner = word:find "^%-" and owners_of(grammar, root)[grammar.key_of(word)]
   if owner then
     return ("option '%s' comes after a command"):format(word), ("it is an option of %s"):format(listed(owner, names))
   end
@@ -76,11 +75,11 @@ local same = {
   ["--note"] = "--remark", ["--comment"] = "--remark", ["--message"] = "--remark", ["-o"] = "--output",
 }
 
--- Options that were, with those that took their place.
+-- Former options, with the options in place of each.
 local gone = { ["--unchecked"] = { ["--address-as-is"] = "takes an address whose form or checksum looks wrong",
   ["--without-coins"] = "looks no coin up: for a key that may not read the list of coins" } }
 
--- Returns what took the place of an option in this command; or nil.
+-- Returns the options of the command in place of a former option, as text; or nil.
 local function in_place_of(key, option_of)
   local texts = {}
   for other, what in pairs(gone[key] or {}) do
@@ -94,7 +93,7 @@ end
 local keys = { ["--apikey"] = true, ["--secretkey"] = true, ["--secret"] = true, ["--key"] = true }
 
 -- Returns the option of any command that is spelled nearest; an own one where the name is its begin.
-local function nearest(name, command, option_of, owners)
+local function nearest(grammar, name, command, option_of, owners)
   local known = grammar.names_of(command)
   local own = suggest.find(name, known)
   if own and grammar.key_of(own):find(grammar.key_of(name), 1, true) == 1 then return own end
@@ -106,20 +105,21 @@ end
 
 --- Returns a message and a hint for an unknown option. An option of another command is no slip for an own one that is
 --- spelled alike.
-function M.option(root, names, command, option_of, name)
+function M.option(grammar, root, names, command, option_of, name)
   local message, key = ("unknown option '%s'"):format(name), grammar.key_of(name)
   if keys["--" .. grammar.plain(name)] then
     return message, "keys are no arguments, which every process here can see: see `purser help credentials`"
   end
   if name:find "^%-%a%a" and option_of("-" .. name) then return message .. ("; did you mean '-%s'?"):format(name) end
-  local found, owners = nil, owners_of(root)
+  local found, owners = nil, owners_of(grammar, root)
   for other in (same[key] or ""):gmatch "%S+" do found = found or option_of(other) and other end
   grammar.each_option(command, function(option)
     found = found or option.replaces == key and grammar.name_of(option) or nil
   end)
   local instead = in_place_of(key, option_of)
   if instead then return message, instead end
-  found = found or owners[key] and name or (same[key] or ""):match "%S+" or nearest(name, command, option_of, owners)
+  found = found or owners[key] and name or (same[key] or ""):match "%S+"
+    or nearest(grammar, name, command, option_of, owners)
   local hint = command.unknown and command.unknown(name)
   for _, argument in ipairs(command.arguments or {}) do
     if "--" .. argument[1] == name then hint = ("<%s> stands without an option before it"):format(argument[1]) end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- One operation in four steps (steps.lua): the look at its parameters, networks and plan; the call; the result, and the
+-- An operation in four steps (steps.lua): the look at parameters, networks and plan; the call; the result, and the
 -- search after an unknown outcome.
 
 local before = require "purser.cli.before"
@@ -165,7 +165,7 @@ end
 
 local MASK = "***"
 
--- Keeps a new key. Returns the end. Where the key goes is what this command was given, and nothing of the answer.
+-- Keeps a new key. Returns the end. The file is given by the command line, never by the answer.
 local function keep_secret(screen, record, path)
   local ok, reason = key_file.write(path, { base_url = screen.sources.base_url, profile = screen.sources.profile,
     api_key = record.apiKey, secret_key = record.secretKey }, true)
@@ -206,7 +206,7 @@ function M.request_text(request, row, profile, format)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Looks for a call of unknown outcome. Returns its end.
+--- Looks for a call of unknown outcome. Returns the end.
 function M.find_out(screen, err, options)
   local row, params = screen.row, screen.params
   report.say("%s", errors.text(err, false))
@@ -243,7 +243,7 @@ local next_steps = {
   ["sub_account.create_sub_account"] = "sub_account create_api_key --subAccount %s --help",
 }
 
--- Shows a result, with the part of a list that it is.
+-- Shows a result, and for a part of a list the words for the rest.
 local function show_result(screen, result, options)
   local row, shown = screen.row, {}
   for name, value in pairs(result) do
@@ -258,7 +258,7 @@ local function show_result(screen, result, options)
   end
 end
 
--- Returns the ends of a call that was made: of a conversion the service may reject each coin, and says so.
+-- Returns the ends of a made call: in a conversion the service may reject each coin.
 local function made_ends(result, word)
   local made = { word }
   for i, failed in ipairs(result.failedList or {}) do
@@ -293,7 +293,7 @@ local function make_secret_file(path)
   if not made then report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", path, reason) end
 end
 
--- The looks by way. Each notes on the screen what its way shows, or all that `act` sends.
+-- The looks by way. Each notes on the screen all to be shown, or all to be sent by `act`.
 local looks = {}
 
 function looks.show(screen, options)
@@ -356,7 +356,7 @@ function M.look(request)
   return screen
 end
 
---- Asks, and makes the call of the screen. Returns the ends of its row.
+--- Asks, and makes the call of the screen. Returns the ends.
 function M.act(screen, request)
   local row, options = screen.row, request.options
   if screen.is_known and screen.result then return show_repeated(screen, screen.result, options) end

@@ -274,7 +274,7 @@ local function lines_of(columns, records)
   return lines
 end
 
--- The columns on a narrow terminal; `below` stands on lines of its own.
+-- The columns on a narrow terminal; `below` has lines under the row.
 local slim = {
   operation = { "id", "command", "effect", "summary" },
   deposit = { "insertTime", "coin", "amount", "status", "address" },
@@ -285,7 +285,7 @@ slim.sub_account_deposit = slim.deposit
 
 local SHORT = { id = true, address = true, to = true, txId = true }
 
--- Returns lines of cells in which ids are shortened in the middle.
+-- Returns lines of cells with ids shortened in the middle.
 local function shortened(columns, lines)
   for _, line in ipairs(lines) do
     for c, name in ipairs(columns) do
@@ -385,7 +385,7 @@ function M.listed(row, records, options)
   return listed(options.format ~= "csv" and narrow[row.shape] or M.members(row), records, options, row.shape)
 end
 
--- Returns the members of a record as fields; those of a list of records are a table below them.
+-- Returns the members of a record as fields; a list of records becomes a table below the fields.
 local function whole_record(row, record)
   local names, cells, below = {}, {}, ""
   for _, member in ipairs(row.members) do

@@ -7,7 +7,7 @@ local connection = require "purser.cli.connection"
 local decimal = require "purser.decimal"
 local ends = require "purser.cli.ends"
 local lazy = require "purser.client.util.lazy"
-local opened = require "purser.cli.payouts_opened"
+local payouts_opened = require "purser.cli.payouts_opened"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
 local payouts_grammar = require "purser.cli.payouts_grammar"
@@ -19,8 +19,8 @@ local purser = lazy "purser"
 local M = {}
 
 local unpack = table.unpack or unpack -- luacheck: ignore
-local commands, fail, got, open = opened.commands, opened.fail, opened.got, opened.open
-local look, other_accounts = opened.look, opened.other_accounts
+local commands, fail, got, open = payouts_opened.commands, payouts_opened.fail, payouts_opened.got, payouts_opened.open
+local look, other_accounts = payouts_opened.look, payouts_opened.other_accounts
 
 M.grammar = payouts_grammar.grammar
 
@@ -51,7 +51,7 @@ local function read_list(options)
   return payments
 end
 
--- Ends the command where the list is not the expected one: a copy may be cut.
+-- Ends the command for an unexpected list: a copy may be cut.
 local function expect(payments, options)
   if options.expect_count and #payments ~= options.expect_count then
     report.bad_input("payouts: the list has %d payments, and --expect-count says %d; nothing was sent", #payments,
@@ -140,7 +140,7 @@ function actions.show.say(screen, options) return approvals.show(options, screen
 
 function actions.plan.look(options)
   local payments = options.file and read_list(options)
-  local at = (payments and not payments.written and opened.open_for_plan or open)(options)
+  local at = (payments and not payments.written and payouts_opened.open_for_plan or open)(options)
   return { at = at, payments = payments, plan = planned(options, at, payments) }
 end
 
@@ -188,7 +188,7 @@ local function show_counts(counts, options)
   report.write(output.json(made, "  "))
 end
 
--- Names what needs a person, and the commands that end it.
+-- Names the payments for a person, and the commands that end each.
 local function say_open(at, counts, options)
   for _, state in ipairs { "failed", "undecided", "blocked" } do
     local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
@@ -288,8 +288,7 @@ function actions.run.look(options, screen)
   return screen
 end
 
--- Returns the ends of the screen's rows: those of the list; of a run without a file those of the queue that are not
--- over.
+-- Returns the ends of the screen's rows: the rows of the list, without a file the rows of the queue that are not over.
 local function ends_of(screen)
   local rows, state = {}, {}
   for _, section in ipairs(screen.payments and { "send", "held", "made" } or { "send", "held", "left" }) do

@@ -3,14 +3,14 @@
 --
 --   read   words -> request { command, action, does, way, options }   grammar.lua
 --   look   request -> screen                                          reads alone
---   act    screen -> ends, a word for each row of the screen          asks, and is the only step that writes
+--   act    screen -> ends, a word for each row of the screen          asks; no other step writes
 --   say    request, screen, ends -> exit code
 --
 -- `act` is called here and nowhere else, and only where the request does "send".
 
 local M = {}
 
---- Runs a request. `act` returns nil where the screen is no longer true: then it is shown again.
+--- Runs a request. `act` returns nil for an outdated screen, which is shown again.
 ---@param steps { look: function, act: function, say: function }
 ---@return integer|nil code
 function M.run(request, steps)
