@@ -20,7 +20,7 @@ local M = {}
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 local commands, fail, got, open = payouts_opened.commands, payouts_opened.fail, payouts_opened.got, payouts_opened.open
-local look, other_accounts = payouts_opened.look, payouts_opened.other_accounts
+local look = payouts_opened.look
 
 M.grammar = payouts_grammar.grammar
 
@@ -212,26 +212,8 @@ local function say_open(at, counts, options)
   end
 end
 
-<<<<<<< HEAD
 local WAITS = "after about a minute: the journal is new, so the histories are read first, until they must show "
   .. "what was sent just before"
-=======
--- Returns what an empty queue may be instead.
-local function other_queues(options, at)
-  if options.file or got(at.queue:report()).total > 0 then return nil end
-  local names = {}
-  for i, other in ipairs(got(purser.payouts.queues(at.sources.journal))) do names[i] = other.queue end
-  return ('the queue "%s" of %s holds no payment of the account "%s"%s'):format(options.queue or "default",
-    options.journal, at.client:account(), names[1] and "; there are the queues " .. table.concat(names, ", ") or "")
-end
-
-local function look(options)
-  local at = open(options)
-  local others = other_queues(options, at)
-  if others then report.bad_input("payouts: %s", others) end
-  return at
-end
->>>>>>> main
 
 -- Ends an unattended command where a person has to decide.
 local function check_unasked(plan, options, is_new)
@@ -251,22 +233,14 @@ local function check_unasked(plan, options, is_new)
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
 end
 
-<<<<<<< HEAD
 local function confirm(screen, options)
-  local plan, others = screen.plan, screen.others
-=======
-local function confirm(plan, options, at)
->>>>>>> main
+  local plan = screen.plan
   show_plan(plan, options)
   reject(plan, options)
   if not plan.send[1] then return end
   local fields = { { "journal", options.journal }, { "queue", options.queue or "default" } }
   for _, warning in ipairs(plan.shortages) do fields[#fields + 1] = { "warning", warning } end
-<<<<<<< HEAD
   fields[#fields + 1] = screen.at.sources.is_draft and { "first payment", WAITS } or nil
-  fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
-=======
->>>>>>> main
   if plan.odd > 0 and not options.allow_equal then
     fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
   end
@@ -298,33 +272,11 @@ local function run(screen, options)
   return false
 end
 
-<<<<<<< HEAD
 -- Looks, or looks again where the queue changed since the screen before.
 function actions.run.look(options, screen)
   if not screen then
     local payments = options.file and read_list(options)
-    local at = (payments and open or look)(options)
-    screen = { at = at, payments = payments, others = payments and other_accounts(options, at) }
-  end
-  if screen.others and options.yes then
-    report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm the "
-      .. "first list without --yes", screen.others)
-=======
-function actions.run(options)
-  local payments = options.file and read_list(options)
-  local at = (payments and open or look)(options)
-  while true do
-    local plan = planned(options, at, payments)
-    if options.yes then
-      if plan.bad > 0 then show_plan(plan, options) end
-      reject(plan, options)
-      check_unasked(plan, options)
-    else
-      confirm(plan, options, at)
-    end
-    local counts = run(at, plan, options, payments)
-    if counts then return finish(at, plan, counts, options) end
->>>>>>> main
+    screen = { at = (payments and open or look)(options), payments = payments }
   end
   screen.plan = planned(options, screen.at, screen.payments)
   return screen

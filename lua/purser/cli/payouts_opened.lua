@@ -90,25 +90,18 @@ end
 
 function M.got(result, err) return result or M.fail(err) end
 
---- Returns a warning where other accounts alone have payments in the queue: under a misspelt name all is paid again.
-function M.other_accounts(options, at)
-  local counts = M.got(at.queue:report())
-  if counts.total > 0 then return nil end
+-- Returns what an empty queue may be instead.
+local function other_queues(options, at)
+  if options.file or M.got(at.queue:report()).total > 0 then return nil end
   local names = {}
-  for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
-  if not names[1] then
-    for _, other in ipairs(M.got(purser.payouts.queues(at.sources.journal))) do names[#names + 1] = other.queue end
-    return not options.file and ('the queue "%s" of %s holds no payment of the account "%s"%s'):format(
-      options.queue or "default", options.journal, at.client:account(),
-      names[1] and "; there are the queues " .. table.concat(names, ", ") or "") or nil
-  end
-  return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
-    at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
+  for i, other in ipairs(M.got(purser.payouts.queues(at.sources.journal))) do names[i] = other.queue end
+  return ('the queue "%s" of %s holds no payment of the account "%s"%s'):format(options.queue or "default",
+    options.journal, at.client:account(), names[1] and "; there are the queues " .. table.concat(names, ", ") or "")
 end
 
 function M.look(options)
   local at = M.open(options)
-  local others = M.other_accounts(options, at)
+  local others = other_queues(options, at)
   if others then report.bad_input("payouts: %s", others) end
   return at
 end
