@@ -22,7 +22,8 @@ local M = {}
 
 local HELD, ASKED = 4, 6 -- exit codes: another process reads; a person has to look
 
-local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS." }
+local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS.",
+  reads = "deposits" }
 local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until.",
   reads = "customers" }
 local COIN = { "--coin", "<text>", "Of this coin alone." }

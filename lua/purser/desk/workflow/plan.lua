@@ -29,6 +29,8 @@ local MAX_AGE_MS = 300000
 ---@field require_saved_address boolean|nil  looks the address up among the saved ones. Default: false
 ---@field unchecked_address boolean|nil  an address of another form, or with a wrong checksum, is only warned of.
 --- Default: false
+---@field without_coins boolean|nil  looks no coin up, for a key that may not read wallet.coins: coin and network are
+--- sent as given; fee, minimum, maximum and the need of a memo are not checked. Default: false
 ---@field max_age_ms integer|nil   how old the coin configuration and the plan may be. Default: 300000
 ---@field password string|nil      of the operation that is named
 ---@field funds_password string|nil
@@ -121,6 +123,14 @@ local function warn(plan, ...) add(plan.warnings, ...) end
 
 local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
 
+-- Takes coin and network as they are given.
+local function take_network(plan, given)
+  local name = given.netWork or given.network
+  plan.network, plan.coin = { netWork = name, network = given.network or name }, given.coin
+  line(plan, "network", "%s, as given", name or "none")
+  warn(plan, "the coin was not looked up: fee, minimum, maximum, network and the need of a memo are not checked")
+end
+
 local function find_network(plan, all, given)
   if type(given.coin) ~= "string" or given.coin == "" then
     return problem(plan, "the coin is missing; give coin = \"USDT\" or another")
@@ -138,11 +148,12 @@ local function begin(client, operation, given, known, title)
   local message, name, hint = option_schema.check(given, known, "parameter")
   if message then return nil, errors.argument(name, message, hint) end
   local max_age_ms = given.max_age_ms or MAX_AGE_MS
-  local all, read_at = coins.read(client, max_age_ms)
+  local all, read_at = {}, client:now()
+  if not given.without_coins then all, read_at = coins.read(client, max_age_ms) end
   if not all then return nil, read_at end
   local plan = setmetatable({ client = client, operation = operation, title = title(), problems = {}, warnings = {},
     lines = {}, params = {}, made_at = read_at, max_age_ms = max_age_ms, state = "new" }, Plan)
-  find_network(plan, all, given)
+  if given.without_coins then take_network(plan, given) else find_network(plan, all, given) end
   return plan
 end
 
@@ -223,7 +234,7 @@ local function check_destination(plan, client, network, given)
     end
   elseif memo and network.sameAddress == false then
     warn(plan, "a memo is given, though addresses of this network are not shared")
-  elseif network.sameAddress == nil then
+  elseif network.sameAddress == nil and not given.without_coins then
     warn(plan, "the service does not say whether this network needs a memo")
   end
 end
@@ -270,7 +281,8 @@ end
 local withdraw_rules = {
   coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
   contractAddress = "string", includeFee = "boolean", withdrawOrderId = "any",
-  require_saved_address = "boolean", unchecked_address = "boolean", max_age_ms = { 0 }, password = "any",
+  require_saved_address = "boolean", unchecked_address = "boolean", without_coins = "boolean", max_age_ms = { 0 },
+  password = "any",
   funds_password = "any",
 }
 
@@ -306,6 +318,7 @@ local function check_withdrawal(plan, client, network, given, with_balance)
     problem(plan, "withdrawals of %s on %s are suspended%s", plan.coin, network.netWork or network.network,
       network.withdrawTips and ": " .. network.withdrawTips or "")
   end
+  if given.without_coins then return amount end
   if given.contractAddress and given.contractAddress:lower() ~= (network.contract or ""):lower() then
     problem(plan, "contractAddress is not that of %s on this network", plan.coin)
   end
@@ -317,7 +330,7 @@ end
 
 -- Parameters that are not sent under these names.
 local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
-  unchecked_address = true, max_age_ms = true }
+  unchecked_address = true, without_coins = true, max_age_ms = true }
 
 -- Returns the parameters of the operation, with the service's names of coin and network.
 local function withdraw_params(plan, given, network, amount)
@@ -340,6 +353,9 @@ end
 function M.withdraw(client, given, operation, without_balance)
   if operation ~= nil and not withdrawals[operation] then
     return nil, errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
+  elseif given.without_coins and given.require_saved_address then
+    return nil, errors.argument("without_coins", "without_coins looks up no coin, and require_saved_address needs its "
+      .. "networks", "leave one of the two out")
   end
   local plan, err = begin(client, operation or "wallet.withdraw", given, withdraw_rules, function()
     return ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))
