@@ -22,16 +22,20 @@ description = {
   labels = { "mexc", "payments", "accounting" },
 }
 dependencies = { "lua >= 5.1, < 5.6", "purser == scm-1", "luadbi-sqlite3 >= 0.7.2" }
--- LuaRocks' own build copies the whole folder lua/; a rock has its own modules alone.
 build = {
-  type = "none",
-  install = {
-    lua = {
-      -- made: modules
+  type = "builtin",
+  modules = {
+    -- made: modules
+      ["purser.desk.agent.arrival"] = "lua/purser/desk/agent/arrival.lua",
       ["purser.desk.agent.data"] = "lua/purser/desk/agent/data.lua",
+      ["purser.desk.agent.given"] = "lua/purser/desk/agent/given.lua",
       ["purser.desk.agent.init"] = "lua/purser/desk/agent/init.lua",
       ["purser.desk.agent.mcp"] = "lua/purser/desk/agent/mcp.lua",
+      ["purser.desk.agent.message"] = "lua/purser/desk/agent/message.lua",
+      ["purser.desk.agent.revisions"] = "lua/purser/desk/agent/revisions.lua",
       ["purser.desk.agent.tools"] = "lua/purser/desk/agent/tools.lua",
+      ["purser.desk.agent.words"] = "lua/purser/desk/agent/words.lua",
+      ["purser.desk.agent.work"] = "lua/purser/desk/agent/work.lua",
       ["purser.desk.approvals.approval_rows"] = "lua/purser/desk/approvals/approval_rows.lua",
       ["purser.desk.approvals.approved"] = "lua/purser/desk/approvals/approved.lua",
       ["purser.desk.approvals.check"] = "lua/purser/desk/approvals/check.lua",
@@ -88,7 +92,6 @@ build = {
       ["purser.desk.receive.look"] = "lua/purser/desk/receive/look.lua",
       ["purser.desk.receive.reader"] = "lua/purser/desk/receive/reader.lua",
       ["purser.desk.receive.store"] = "lua/purser/desk/receive/store.lua",
-      -- end: modules
-    },
+    -- end: modules
   },
 }
