@@ -403,7 +403,7 @@ end)
 describe("a call that another API key signed", function()
   -- Asks by the key "new" for a call that "old" signed; another call's record is shown, which this key signed.
   local function asked(signer, earlier, is_joined)
-    local known = own_calls.with { is_joined = function() return is_joined or false end }
+    local known = own_calls.with { is_vouched = function() return is_joined or false end }
     local other = { params = { coin = "USDT", netWork = "TRX", address = "Tother", amount = "7" },
       sent_at = NOW - 60000, recv_window = 5000, id = "k", signer = signer, operation = ROW.full_name, account = "a" }
     own_calls.note(known, ROW, other, "w2").earlier = earlier or {}

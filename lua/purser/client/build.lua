@@ -147,6 +147,10 @@ function M.fill(self, options)
   self._recv_window = options.recv_window and math.floor(options.recv_window) or false -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 60000
   self._journal, self._account = options.journal, options.account
+  if options.journal then
+    wrong, hint, option = M.seams.writes.check_journal(options.journal, options.account, self._host)
+    if wrong then return wrong, hint, option end
+  end
   self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix, self._host)
   if wrong then return wrong, hint, "guard" end
   self._transport, wrong, hint = make_transport(options, self._origin)

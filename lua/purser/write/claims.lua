@@ -102,8 +102,8 @@ function Claims:made_calls(first, last)
   return found
 end
 
---- Returns whether a person joined an API key with the account; or nil and an error.
-function Claims:is_joined(signer) return ask(self, "is_joined", signer, self.account) end
+--- Returns whether an API key is shown to be of the account, by a person or the service; or nil and an error.
+function Claims:is_vouched(signer) return ask(self, "is_vouched", signer) end
 
 --- Returns whether a forgotten call can have made a record since `first`.
 function Claims:has_forgotten(first, later)

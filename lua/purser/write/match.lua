@@ -29,8 +29,8 @@ M.reasons = {
   similar = "the service shows unclaimed records that may be this call's, and nothing proves whose they are",
   stale = "the service does not show the record of another call that it answered, so records may be late",
   state = "the state of the withdrawal, or of the coins, does not say whether it was executed",
-  stranger = "another API key signed it, and the service shows this one no record of the account; where the account is "
-    .. "one, `purser journal join %s %s` says so",
+  stranger = "another API key signed it, and the service does not say whose this key is; only where you know that it "
+    .. "is of this account: `purser journal vouch %s`; by a key of another account the payment is made twice",
   times = "the service shows the name or the batch, and no time proves whether this call made it",
   vanished = "the service showed a record that agrees with it, and shows it no more",
 }
@@ -346,9 +346,9 @@ local function is_stranger(question, owners)
     end
     if is_known then return false end
   end
-  local is_joined, err = question.claims:is_joined(reader)
-  if is_joined == nil then return nil, err end
-  return not is_joined
+  local is_vouched, err = question.claims:is_vouched(reader)
+  if is_vouched == nil then return nil, err end
+  return not is_vouched
 end
 
 -- Adds records that agree with the call though an earlier call was answered with the id: a call owns one record, of the
@@ -389,7 +389,7 @@ local function judge(question)
   end, learned.free, learned.of[question.intent.id] or {})
   if not may then return nil, message end
   add_renumbered(question, subject, learned.owners, may)
-  if is_foreign then return undecided(may, "stranger", question.service.signer, question.intent.account) end
+  if is_foreign then return undecided(may, "stranger", question.service.signer) end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if forgets then return undecided(may, "forgotten") end

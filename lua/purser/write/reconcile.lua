@@ -6,6 +6,7 @@
 -- of a history shows a record that may be the call's.
 
 local claims = require "purser.write.claims"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local find = require "purser.write.find"
 local intents = require "purser.write.intent"
@@ -330,7 +331,7 @@ local function identified(service, row, intent, is_payment)
     known = holder
   end
   if not known then return intent end
-  if known.operation ~= intent.operation or known.digest ~= intents.digest(row, intent.params) then
+  if known.operation ~= intent.operation or known.digest ~= digests.likeness(row, intent.params) then
     return nil, errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
       "give the one of journal:entries()")
   end

@@ -291,7 +291,7 @@ describe("an agent", function()
 
   it("without a policy starts for reading alone, and then has no tool that pays", function()
     local plain = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), api_key = "k",
-      secret_key = "s", journal = journal, account = "other" })
+      secret_key = "s", journal = journal, account = "treasury" })
     local _, err = purser.agent.new { client = plain, journal = journal, stop_file = folder .. "/stop" }
     assert.matches("policy", err.message)
     serve = assert(purser.agent.new { client = plain, journal = journal, read_only = true })

@@ -111,7 +111,7 @@ end
 
 -- Returns the newest call of a reference, false for none; or nil and an error.
 local function entry_of(self, reference)
-  local entries, err = self.journal:entries { key = reference, account = self.client:account() }
+  local entries, err = self.journal:entries { key = reference }
   if not entries then return nil, err end
   return entries[#entries] or false
 end
@@ -170,7 +170,7 @@ local function equal_payment(self, reference, proposal)
   local face = M.face(proposal.operation, proposal.params)
   local may_be_made = { done = true, open = true, unknown = true, undecided = true }
   repeat
-    local entries, err = self.journal:entries { account = self.client:account(), after = after, limit = 500 }
+    local entries, err = self.journal:entries { after = after, limit = 500 }
     if not entries then return nil, err end
     for _, entry in ipairs(entries) do
       if may_be_made[entry.state] and entry.key ~= reference
@@ -262,9 +262,9 @@ function run.status(self, given)
 end
 
 function run.payments(self)
-  local found, account = {}, self.client:account()
+  local found = {}
   for _, state in ipairs { "open", "unknown", "undecided" } do
-    local entries, err = self.journal:entries { state = state, account = account, limit = MAX_OPEN }
+    local entries, err = self.journal:entries { state = state, limit = MAX_OPEN }
     if not entries then return words.of_error(err) end
     for _, entry in ipairs(entries) do
       local about = words.of_entry(entry)

@@ -304,7 +304,7 @@ end
 local function is_spared(self, payment, answer)
   if payment.client_id then return false end
   local number, err = planned.within(self.journal, function(tx)
-    return queue.undecided_equals(tx, self, payment)
+    return queue.undecided_equals(tx, payment)
   end, true)
   self.problem = self.problem or err
   return number ~= nil and number >= #answer.candidates
@@ -341,7 +341,7 @@ local function renew(self, state, payment)
   if not since or not state.readings or state.renewed_at >= since then return end
   local witness_at, err = planned.within(self.journal, function(tx)
     -- kept histories may lack every witness
-    return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
+    return queue.answered_since(tx, payment.operation, state.newest and 0 or state.readings.as_of) or false
   end, true)
   self.problem = self.problem or err
   if not witness_at then return end

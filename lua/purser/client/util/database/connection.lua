@@ -105,6 +105,20 @@ local function values_error(...)
   end
 end
 
+local shapes = setmetatable({}, { __mode = "k" }) -- by statement
+
+-- Returns the metatable of a statement's rows in a database that is `strict`. Such a row raises for a column that the
+-- query lacks: its nil would be a "no".
+local function shape_of(statement)
+  if shapes[statement] then return shapes[statement] end
+  local has = {}
+  for _, name in ipairs(statement:columns()) do has[name] = true end
+  shapes[statement] = { __index = function(_, name)
+    if not has[name] then error(("a row of the database has no column %q"):format(tostring(name)), 2) end
+  end }
+  return shapes[statement]
+end
+
 --- Runs a statement once, with the results of Database:rows.
 function M.run(self, sql, ...)
   local ok, message = M.ensure(self)
@@ -120,7 +134,8 @@ function M.run(self, sql, ...)
   local rows = {}
   if M.gives_rows(sql) then
     ok, message = pcall(function()
-      for row in statement:rows(true) do rows[#rows + 1] = row end
+      local shape = self.strict and shape_of(statement) or nil
+      for row in statement:rows(true) do rows[#rows + 1] = shape and setmetatable(row, shape) or row end
     end)
     if not ok then return forget(self, sql, message) end
   end
