@@ -50,7 +50,7 @@ local function install(options, opened, host)
   if not ok then return "the policy cannot be used with this journal: " .. tostring(message) end
 end
 
---- Opens the policy of a client's options; nil for none. Or returns nil, a message and the cure.
+--- Opens the policy of a client's options; nil for none. A failure gives nil, a message and the cure.
 ---@param options table  those of purser.new
 ---@param host string|nil  of the service
 ---@return table|nil policy, string|nil message, string|nil hint

@@ -11,8 +11,8 @@ local policy = require "purser.write.policy"
 
 local M = {}
 
---- By version: what brings a journal of that version to the next. 8 is the first version of a release; no step is ever
---- taken out or changed.
+--- Steps by version: each brings a journal of that version to the next. Version 8 is the first of a release. No step is
+--- ever taken out or changed.
 ---@type table<integer, fun(tx: table)>
 M.steps = {}
 
@@ -22,9 +22,10 @@ local READ = [[SELECT id, operation, params, digest FROM purser_calls WHERE id >
 
 -- Makes the likenesses anew. A row whose values were pruned, or whose operation is unknown, keeps its own.
 local function make_likenesses(tx)
-  local after, rows = "", nil
-  repeat
-    rows = tx:rows(READ, after)
+  local after, number = "", PAGE
+  while number == PAGE do
+    local rows = tx:rows(READ, after)
+    number = #rows
     for _, row in ipairs(rows) do
       local operation, params = operations.by_name[row.operation], core.decode(row.params)
       local likeness = operation and type(params) == "table" and digests.likeness(operation, params) or row.digest
@@ -33,7 +34,7 @@ local function make_likenesses(tx)
       end
       after = row.id
     end
-  until #rows < PAGE
+  end
 end
 
 local function set(tx, name, value)
