@@ -238,6 +238,7 @@ build = {
       ["purser.write.journal.init"] = "lua/purser/write/journal/init.lua",
       ["purser.write.journal.memory"] = "lua/purser/write/journal/memory.lua",
       ["purser.write.journal.schema"] = "lua/purser/write/journal/schema.lua",
+      ["purser.write.journal.upgrade"] = "lua/purser/write/journal/upgrade.lua",
       ["purser.write.journal.words"] = "lua/purser/write/journal/words.lua",
       ["purser.write.match"] = "lua/purser/write/match.lua",
       ["purser.write.planned"] = "lua/purser/write/planned.lua",
