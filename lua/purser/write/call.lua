@@ -31,6 +31,7 @@ require "purser.client.call.retry"
 require "purser.client.call.unsigned"
 require "purser.client.util.suggest"
 require "purser.client.util.utc"
+require "purser.codes"
 assert(operations.list)
 
 local M = {}
@@ -193,7 +194,6 @@ function M.believe_prepared(client, row, intent, value, err)
   local unread
   value, err, unread = believe(client, row, sent, NEVER, value, err)
   if unread then return value, err end
-  intents.doubt_rejection(row, sent, err)
   local is_known = known or journal:begin(sent, row, false, intents.own_key(row, sent.params))
     or journal:begin(sent, row, false)
   if is_known and journal:finish(sent, value, err) == false then
@@ -228,7 +228,6 @@ end
 -- Sends the call once, and keeps the end.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
-  if not self.payment then intents.doubt_rejection(self.row, self.intent, err) end
   value, err = self:finish(value, err)
   if value ~= nil then return value end
   setbacks.learn(self.state, pipeline.run, err, request)

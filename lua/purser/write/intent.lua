@@ -2,7 +2,6 @@
 -- An intent: a write call as data, recorded before the first byte leaves; an unknown outcome is reconciled by its
 -- intent. Both kinds of journals share the digests, states and errors of this file.
 
-local codes = require "purser.codes"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
@@ -203,22 +202,6 @@ function M.judge_end(known, later, ending, has_open_equal)
     return { done_before = is_other or nil, record = is_other and (known.record or {}) or nil }
   end
   return { counts = later == 0 and (not over[ending.state] or over[ending.state][known.state]) or nil }
-end
-
--- Returns whether a rejection speaks of the request alone: its code is known, and no word says "exists".
-local function speaks_of_request(err)
-  local text = gsub(lower(err.message), "not exist", "")
-  return codes.list[tostring(err.code)] and not (find(text, "exist", 1, true) or find(text, "duplicat", 1, true)
-    or find(text, "repeat", 1, true))
-end
-
---- Makes a rejection of a call with an id an unknown outcome where the word may be of an earlier request: a gateway
---- that sends twice brings "exists" for an executed call.
-function M.doubt_rejection(row, intent, err)
-  local id = row.reconcile.client_id
-  local is_doubtful = err and err.kind == "api" and err.outcome == "rejected" and row.reconcile.generated_id
-    and intent.params[id] and not speaks_of_request(err)
-  if is_doubtful then err.outcome = "unknown" end
 end
 
 --- Returns whether two keys stand for one call. Each content has one digest, or two.
