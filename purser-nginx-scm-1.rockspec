@@ -21,19 +21,22 @@ description = {
   labels = { "mexc", "api", "client", "openresty", "nginx" },
 }
 dependencies = { "lua >= 5.1, < 5.6", "purser == scm-1" }
+-- LuaRocks' own build copies the whole folder lua/; a rock has its own modules alone.
 build = {
-  type = "builtin",
-  modules = {
-    -- made: modules
-    ["purser.hosts.limits.database_store"] = "lua/purser/hosts/limits/database_store.lua",
-    ["purser.hosts.limits.documents"] = "lua/purser/hosts/limits/documents.lua",
-    ["purser.hosts.limits"] = "lua/purser/hosts/limits/init.lua",
-    ["purser.hosts.limits.redis"] = "lua/purser/hosts/limits/redis.lua",
-    ["purser.hosts.limits.resp"] = "lua/purser/hosts/limits/resp.lua",
-    ["purser.hosts.limits.shared_dict"] = "lua/purser/hosts/limits/shared_dict.lua",
-    ["purser.hosts.nginx.cosocket"] = "lua/purser/hosts/nginx/cosocket.lua",
-    ["purser.hosts.nginx.openresty"] = "lua/purser/hosts/nginx/openresty.lua",
-    ["purser.hosts.nginx.phases"] = "lua/purser/hosts/nginx/phases.lua",
-    -- end: modules
+  type = "none",
+  install = {
+    lua = {
+      -- made: modules
+      ["purser.hosts.limits.database_store"] = "lua/purser/hosts/limits/database_store.lua",
+      ["purser.hosts.limits.documents"] = "lua/purser/hosts/limits/documents.lua",
+      ["purser.hosts.limits.init"] = "lua/purser/hosts/limits/init.lua",
+      ["purser.hosts.limits.redis"] = "lua/purser/hosts/limits/redis.lua",
+      ["purser.hosts.limits.resp"] = "lua/purser/hosts/limits/resp.lua",
+      ["purser.hosts.limits.shared_dict"] = "lua/purser/hosts/limits/shared_dict.lua",
+      ["purser.hosts.nginx.cosocket"] = "lua/purser/hosts/nginx/cosocket.lua",
+      ["purser.hosts.nginx.openresty"] = "lua/purser/hosts/nginx/openresty.lua",
+      ["purser.hosts.nginx.phases"] = "lua/purser/hosts/nginx/phases.lua",
+      -- end: modules
+    },
   },
 }

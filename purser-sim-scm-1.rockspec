@@ -23,68 +23,65 @@ description = {
 }
 dependencies = { "lua >= 5.1, < 5.6", "purser == scm-1" }
 external_dependencies = { MICROHTTPD = {} }
+local httpd = ""
+  -- made: httpd
+  .. " src/httpd/check_deps.c"
+  .. " src/httpd/httpd_module.c"
+  .. " src/httpd/server.c"
+  .. " src/httpd/signals.c"
+  -- end: httpd
+-- LuaRocks' own build copies the whole folder lua/; a rock has its own modules alone.
 build = {
-  type = "builtin",
-  modules = {
-    ["purser.httpd"] = {
-      sources = {
-        -- made: httpd
-        "src/httpd/check_deps.c",
-        "src/httpd/httpd_module.c",
-        "src/httpd/server.c",
-        "src/httpd/signals.c",
-        -- end: httpd
-      },
-      defines = { "_POSIX_C_SOURCE=200809L" },
-      libraries = { "microhttpd", "pthread" },
-      incdirs = { "src/httpd", "src/bind", "$(MICROHTTPD_INCDIR)" },
-      libdirs = { "$(MICROHTTPD_LIBDIR)" },
-    },
-    -- made: modules
-    ["purser.testing.recording.drift.compare"] = "lua/purser/testing/recording/drift/compare.lua",
-    ["purser.testing.recording.drift.form"] = "lua/purser/testing/recording/drift/form.lua",
-    ["purser.testing.recording.drift"] = "lua/purser/testing/recording/drift/init.lua",
-    ["purser.testing.recording.drift.reads"] = "lua/purser/testing/recording/drift/reads.lua",
-    ["purser.testing.recording.harmless"] = "lua/purser/testing/recording/harmless.lua",
-    ["purser.testing.recording.record"] = "lua/purser/testing/recording/record.lua",
-    ["purser.testing.recording.redact"] = "lua/purser/testing/recording/redact.lua",
-    ["purser.testing.recording.replay"] = "lua/purser/testing/recording/replay.lua",
-    ["purser.testing.recording.token"] = "lua/purser/testing/recording/token.lua",
-    ["purser.testing.sim.accounts"] = "lua/purser/testing/sim/accounts.lua",
-    ["purser.testing.sim.addresses"] = "lua/purser/testing/sim/addresses.lua",
-    ["purser.testing.sim.auth"] = "lua/purser/testing/sim/auth.lua",
-    ["purser.testing.sim.clock"] = "lua/purser/testing/sim/clock.lua",
-    ["purser.testing.sim.coins"] = "lua/purser/testing/sim/coins.lua",
-    ["purser.testing.sim.console"] = "lua/purser/testing/sim/console.lua",
-    ["purser.testing.sim.control"] = "lua/purser/testing/sim/control.lua",
-    ["purser.testing.sim.conversions"] = "lua/purser/testing/sim/conversions.lua",
-    ["purser.testing.sim.deposits"] = "lua/purser/testing/sim/deposits.lua",
-    ["purser.testing.sim.faults"] = "lua/purser/testing/sim/faults.lua",
-    ["purser.testing.sim.history"] = "lua/purser/testing/sim/history.lua",
-    ["purser.testing.sim"] = "lua/purser/testing/sim/init.lua",
-    ["purser.testing.sim.ledger"] = "lua/purser/testing/sim/ledger.lua",
-    ["purser.testing.sim.live"] = "lua/purser/testing/sim/live.lua",
-    ["purser.testing.sim.plain"] = "lua/purser/testing/sim/plain.lua",
-    ["purser.testing.sim.prng"] = "lua/purser/testing/sim/prng.lua",
-    ["purser.testing.sim.rate_limit"] = "lua/purser/testing/sim/rate_limit.lua",
-    ["purser.testing.sim.rebates"] = "lua/purser/testing/sim/rebates.lua",
-    ["purser.testing.sim.rehearsal"] = "lua/purser/testing/sim/rehearsal.lua",
-    ["purser.testing.sim.rejection"] = "lua/purser/testing/sim/rejection.lua",
-    ["purser.testing.sim.render"] = "lua/purser/testing/sim/render.lua",
-    ["purser.testing.sim.request_parser"] = "lua/purser/testing/sim/request_parser.lua",
-    ["purser.testing.sim.requests"] = "lua/purser/testing/sim/requests.lua",
-    ["purser.testing.sim.response_formats"] = "lua/purser/testing/sim/response_formats.lua",
-    ["purser.testing.sim.rules"] = "lua/purser/testing/sim/rules.lua",
-    ["purser.testing.sim.scenario"] = "lua/purser/testing/sim/scenario.lua",
-    ["purser.testing.sim.serve"] = "lua/purser/testing/sim/serve.lua",
-    ["purser.testing.sim.state_file"] = "lua/purser/testing/sim/state_file.lua",
-    ["purser.testing.sim.transfers"] = "lua/purser/testing/sim/transfers.lua",
-    ["purser.testing.sim.transport"] = "lua/purser/testing/sim/transport.lua",
-    ["purser.testing.sim.withdrawals"] = "lua/purser/testing/sim/withdrawals.lua",
-    -- end: modules
-  },
+  type = "command",
+  build_command = "mkdir -p build/rock && $(CC) $(CFLAGS) $(LIBFLAG) -D_POSIX_C_SOURCE=200809L -Isrc/httpd -Isrc/bind"
+    .. " -I$(LUA_INCDIR) -I$(MICROHTTPD_INCDIR) -o build/rock/httpd.so" .. httpd
+    .. " -L$(MICROHTTPD_LIBDIR) -lmicrohttpd -lpthread",
   install = {
-    lua = { -- they keep their names, beside purser.sim.console
+    lib = { ["purser.httpd"] = "build/rock/httpd.so" },
+    lua = {
+      -- made: modules
+      ["purser.testing.recording.drift.compare"] = "lua/purser/testing/recording/drift/compare.lua",
+      ["purser.testing.recording.drift.form"] = "lua/purser/testing/recording/drift/form.lua",
+      ["purser.testing.recording.drift.init"] = "lua/purser/testing/recording/drift/init.lua",
+      ["purser.testing.recording.drift.reads"] = "lua/purser/testing/recording/drift/reads.lua",
+      ["purser.testing.recording.harmless"] = "lua/purser/testing/recording/harmless.lua",
+      ["purser.testing.recording.record"] = "lua/purser/testing/recording/record.lua",
+      ["purser.testing.recording.redact"] = "lua/purser/testing/recording/redact.lua",
+      ["purser.testing.recording.replay"] = "lua/purser/testing/recording/replay.lua",
+      ["purser.testing.recording.token"] = "lua/purser/testing/recording/token.lua",
+      ["purser.testing.sim.accounts"] = "lua/purser/testing/sim/accounts.lua",
+      ["purser.testing.sim.addresses"] = "lua/purser/testing/sim/addresses.lua",
+      ["purser.testing.sim.auth"] = "lua/purser/testing/sim/auth.lua",
+      ["purser.testing.sim.clock"] = "lua/purser/testing/sim/clock.lua",
+      ["purser.testing.sim.coins"] = "lua/purser/testing/sim/coins.lua",
+      ["purser.testing.sim.console"] = "lua/purser/testing/sim/console.lua",
+      ["purser.testing.sim.control"] = "lua/purser/testing/sim/control.lua",
+      ["purser.testing.sim.conversions"] = "lua/purser/testing/sim/conversions.lua",
+      ["purser.testing.sim.deposits"] = "lua/purser/testing/sim/deposits.lua",
+      ["purser.testing.sim.faults"] = "lua/purser/testing/sim/faults.lua",
+      ["purser.testing.sim.history"] = "lua/purser/testing/sim/history.lua",
+      ["purser.testing.sim.init"] = "lua/purser/testing/sim/init.lua",
+      ["purser.testing.sim.ledger"] = "lua/purser/testing/sim/ledger.lua",
+      ["purser.testing.sim.live"] = "lua/purser/testing/sim/live.lua",
+      ["purser.testing.sim.plain"] = "lua/purser/testing/sim/plain.lua",
+      ["purser.testing.sim.prng"] = "lua/purser/testing/sim/prng.lua",
+      ["purser.testing.sim.rate_limit"] = "lua/purser/testing/sim/rate_limit.lua",
+      ["purser.testing.sim.rebates"] = "lua/purser/testing/sim/rebates.lua",
+      ["purser.testing.sim.rehearsal"] = "lua/purser/testing/sim/rehearsal.lua",
+      ["purser.testing.sim.rejection"] = "lua/purser/testing/sim/rejection.lua",
+      ["purser.testing.sim.render"] = "lua/purser/testing/sim/render.lua",
+      ["purser.testing.sim.request_parser"] = "lua/purser/testing/sim/request_parser.lua",
+      ["purser.testing.sim.requests"] = "lua/purser/testing/sim/requests.lua",
+      ["purser.testing.sim.response_formats"] = "lua/purser/testing/sim/response_formats.lua",
+      ["purser.testing.sim.rules"] = "lua/purser/testing/sim/rules.lua",
+      ["purser.testing.sim.scenario"] = "lua/purser/testing/sim/scenario.lua",
+      ["purser.testing.sim.serve"] = "lua/purser/testing/sim/serve.lua",
+      ["purser.testing.sim.state_file"] = "lua/purser/testing/sim/state_file.lua",
+      ["purser.testing.sim.transfers"] = "lua/purser/testing/sim/transfers.lua",
+      ["purser.testing.sim.transport"] = "lua/purser/testing/sim/transport.lua",
+      ["purser.testing.sim.withdrawals"] = "lua/purser/testing/sim/withdrawals.lua",
+      -- end: modules
+      -- they keep their names, beside purser.sim.console
       ["purser.testing.sim.console_page"] = "lua/purser/testing/sim/console.html",
       ["purser.testing.sim.console_script"] = "lua/purser/testing/sim/console.js",
     },

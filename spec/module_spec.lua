@@ -99,6 +99,7 @@ describe("a program that makes one read call", function()
       .. "client.operations.profile_rules client.operations.profiles client.operations.shapes "
       .. "client.operations.text client.operations.wallet client.options client.util.archive "
       .. "client.util.digest client.util.lazy client.util.loopback client.util.names_of "
-      .. "client.util.option_schema client.util.private client.util.rocks core module version write.registered\n", loaded)
+      .. "client.util.option_schema client.util.private client.util.rocks core module version "
+      .. "write.policy\n", loaded)
   end)
 end)

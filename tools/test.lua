@@ -16,9 +16,9 @@
 --   -- make test: 30 s, on lua5.4 and luajit   it is long, and the same modules are loaded on the others by other files
 --   -- make test: 9 s, a third        of its cases (spec/support/draws.lua); `make test-all` runs all of them on lua5.4
 --
--- The longest begin first; ORDER=7 shuffles them. A job's processes have a bound of processor time, which a busy
--- machine does not shorten; one that waits for ever is ended by the clock (TEST_LIMIT seconds). Both count as a
--- failure, as does a job that ends with an error, that counts nothing, or whose TAP has no plan.
+-- The longest begin first; ORDER=7 shuffles them. A job's processes have a bound of processor time, and a busy machine
+-- does not shorten that bound; the clock ends a job that waits for ever (TEST_LIMIT seconds). Both are failures, as
+-- is a job that ends with an error, that counts nothing, or whose TAP has no plan.
 
 local FOLDER = os.getenv "TEST_FOLDER" or "build/test/" .. arg[1]
 local TELL_EVERY = 10 -- seconds

@@ -114,7 +114,7 @@ local function torture_jobs(list)
     list[#list + 1] = { name = name, seconds = seconds, alone = command, waits = true,
       command = ('export LUA_PATH="$PWD/spec/support/?.lua;$LUA_PATH"; ' .. command) }
   end
-  for _, name in ipairs { "", "keys_", "limits_" } do
+  for _, name in ipairs { "", "keys_", "limits_", "names_" } do
     local path = "spec/torture/" .. name .. "on_postgresql.lua"
     add_program(path, 60, "lua5.4 /usr/bin/busted --output=TAP --pattern=. " .. path)
   end

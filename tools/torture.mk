@@ -21,7 +21,7 @@ torture:
 	@$(MAKE) -s all
 	@export LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)"; \
 	$(LUA) /usr/bin/busted --output=TAP spec/torture/on_postgresql.lua spec/torture/keys_on_postgresql.lua \
-	  spec/torture/limits_on_postgresql.lua && \
+	  spec/torture/limits_on_postgresql.lua spec/torture/names_on_postgresql.lua && \
 	$(LUA) spec/torture/connection.lua && export SIM_OPTIONS="$(TORTURE_SWITCHES)" && \
 	$(LUA) spec/torture/run.lua sqlite $(PAYMENTS) 1 $(SEED) && $(LUA) spec/torture/run.lua postgresql $(PAYMENTS) 8 $(SEED)
 

@@ -3,7 +3,7 @@
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
-local registered = require "purser.write.registered"
+local policy = require "purser.write.policy"
 local rocks = require "purser.client.util.rocks"
 local version = require "purser.version"
 local approved = lazy "purser.desk.approvals.approved"
@@ -99,7 +99,7 @@ local members = {
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
 }
 
-registered.approvals = { option = "policy", gate = approved }
+policy.use(approved)
 
 local groups = { wallet = true, sub_account = true, broker = true, live = true }
 

@@ -36,8 +36,8 @@ end
 
 local function cases()
   local names = {}
-  local listing = assert(io.popen("ls " .. ROOT))
-  for name in listing:lines() do names[#names + 1] = name end
+  local listing = assert(io.popen("cd " .. ROOT .. " && ls -d */"))
+  for name in listing:lines() do names[#names + 1] = name:match "^[^/]+" end
   listing:close()
   return names
 end

@@ -24,7 +24,8 @@ describe("purser agent", function()
   local function journal() return folder .. "/pay.db" end
 
   it("answers each line with a line, in order, and ends with the input", function()
-    local input = table.concat({ '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}',
+    local input = table.concat({
+      '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}',
       '{"jsonrpc":"2.0","method":"notifications/initialized"}', "nonsense", ("x"):rep(1100000),
       '{"jsonrpc":"2.0","id":2,"method":"tools/call",'
         .. '"params":{"name":"read","arguments":{"operation":"wallet.coins"}}}',

@@ -56,7 +56,8 @@ local mistakes = {
     "amounts are positive" },
   { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes --guard /nowhere", 2,
     "--guard /nowhere", "No such file" },
-  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes --journal LIST", 2,
+  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes "
+    .. "--account a --journal LIST", 2,
     "--journal", "LIST" },
   { "wallet withdraw --coin Tether --network TRX --address " .. TRON .. " --amount 20 --yes", 2, "coin Tether",
     "see wallet.coins" },
@@ -96,7 +97,8 @@ local mistakes = {
   { "payouts plan /dev/zero --operation wallet.withdraw", 2, "/dev/zero cannot be read", "name one that is" },
   { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes --guard PIPE", 2,
     "--guard PIPE", "name one that is" },
-  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes --journal PIPE", 2,
+  { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes "
+    .. "--account a --journal PIPE", 2,
     "--journal PIPE", "not a regular file" },
   { "journal list --journal PIPE", 2, "PIPE", "not a regular file" },
   { "receive begin --to sqlite:DEPOSITS --customers PIPE", 2, "--customers PIPE", "name one that is" },

@@ -30,8 +30,8 @@ describe("purser journal", function()
   end
 
   local function journal(...)
-    local words = { "journal", ... }
-    for _, word in ipairs(given) do words[#words + 1] = word end
+    local words, of_client = { "journal", ... }, ... == "recover"
+    for _, word in ipairs(of_client and given or { given[1], given[2] }) do words[#words + 1] = word end
     return at.run(unpack(words))
   end
 
@@ -49,18 +49,17 @@ describe("purser journal", function()
     assert.same({ { "done", "1.50" }, { "rejected", "100000" }, { "done", "2" } }, {
       { list[1].state, list[1].params.amount }, { list[2].state, list[2].params.amount },
       { list[3].state, list[3].params.amount } })
-    assert.same({ "wallet.transfer", "treasury" }, { list[1].operation, list[1].account })
+    assert.equal("wallet.transfer", list[1].operation)
     assert.equal(1, #entries("--state", "rejected"))
     assert.equal("1.50", entries("--limit", "1")[1].params.amount)
     assert.equal("2", entries("--filter", "amount=2")[1].params.amount)
     assert.same({}, entries("--state", "open"))
     local _, plain = journal "list"
-    assert.same({ 0, plain, "" }, { at.run("journal", "list", "--account", "treasury", "--journal",
-      "sqlite:" .. path) })
+    assert.same({ 0, plain, "" }, { at.run("journal", "list", "--journal", "sqlite:" .. path) })
     local code, out = journal("list", "--csv", "--filter", "state=done")
     assert.equal(0, code)
-    assert.matches("^sent,state,operation,account,key,amount,asset,to,record,id\n"
-      .. "%d+,done,wallet.transfer,treasury,,1.50,USDT,,%w+,%w+\n%d+,done,[^\n]*,2,[^\n]*\n$", out)
+    assert.matches("^sent,state,operation,key,amount,asset,to,record,id\n"
+      .. "%d+,done,wallet.transfer,,1.50,USDT,,%w+,%w+\n%d+,done,[^\n]*,2,[^\n]*\n$", out)
     local cli, seen = require "purser.cli.journal", {}
     for _, params in ipairs { { address = "T1", toAccount = "u" }, { toAccount = "u", subAccount = "s" },
       { subAccount = "s" } } do
@@ -92,13 +91,21 @@ describe("purser journal", function()
     assert.same({ 0, "1" }, { code, core.decode(out).params.amount })
   end)
 
-  it("says to a call of an account by another name how a shell names it", function()
+  it("is of one account: a call without a name makes no file, and another name is told whose the journal is", function()
     local words = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
       "--amount", "1.25", "--yes", "--key", "named", "--journal", path }
-    assert.equal(0, (at.run(unpack(words))))
-    local code, _, err = command.run(words, at.with { PURSER_ACCOUNT = "other" })
+    local none = at.folder() .. "/unnamed.db"
+    local unnamed = { unpack(words) }
+    unnamed[#unnamed] = none
+    local code, _, err = command.run(unnamed, at.with { PURSER_ACCOUNT = false })
     assert.equal(2, code)
-    assert.matches("name it treasury (--account, or PURSER_ACCOUNT with keys of the environment)", err, 1, true)
+    assert.matches(none .. " is the journal of one account, and no account is named; give --account NAME", err, 1, true)
+    assert.matches("Nothing was sent", err, 1, true)
+    assert.is_true((select(3, core.file_mode(none))))
+    code, _, err = command.run(words, at.with { PURSER_ACCOUNT = "other" })
+    assert.equal(2, code)
+    assert.matches(path .. ' is the journal of account "treasury", and this client is account "other"', err, 1, true)
+    assert.matches("purser journal rename other", err, 1, true)
   end)
 
   it("finds out what became of a call whose answer was lost", function()
@@ -129,8 +136,8 @@ describe("purser journal", function()
   it("writes a list page by page for programs, with no more than two pages in memory", function()
     local long = at.folder() .. "/long.db"
     local opened = assert(purser.journal.open { sqlite = long })
-    assert(opened.db:rows [[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest,
-      state, sent_at) SELECT 'id' || i, 'treasury', 'wallet.transfer', '', '', '', '{"amount":"1"}', '', 'done',
+    assert(opened.db:rows [[INSERT INTO purser_calls (id, operation, history, key, content, params, digest,
+      state, sent_at) SELECT 'id' || i, 'wallet.transfer', '', '', '', '{"amount":"1"}', '', 'done',
       printf('%013d', i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)
       SELECT i FROM n)]])
     local class, written = getmetatable(opened).__index, {}
@@ -180,7 +187,7 @@ describe("purser journal", function()
     end
   end)
 
-  it("keeps what a person says of a call that nobody finds out, and of two names of one account", function()
+  it("keeps what a person says of a call that nobody finds out, and of the journal", function()
     assert(at.world:fault { kind = "lost_answer", operation = "wallet.transfer", times = 1 })
     assert.equal(4, (transfer "6.5"))
     local id = entries("--state", "unknown")[1].id
@@ -196,21 +203,24 @@ describe("purser journal", function()
     local earlier = core.decode((select(2, journal("show", id)))).earlier
     assert.same({ "unknown", nil, "not_done", "bob", 1, 1700000000000 }, { earlier[1].state, earlier[1].person,
       earlier[2].state, earlier[2].person, earlier[2].number, earlier[2].sent_at })
-    code, _, err = at.run("journal", "join", "treasury", "main", "--by", "alice", "--journal", path)
-    assert.same({ 0, 'purser: "treasury" is the account "main", as alice said\n' }, { code, err })
-    assert.same({}, assert(opened:entries { account = "treasury" }))
-    at.rejected({ "journal", "limit", "main", "USDT", "9", "--by", "alice", "--journal", path },
+    for _, case in ipairs { { "rename", "main", 'the journal is of the account "main"' },
+      { "moved", "here.example", "the journal's service is at here.example" },
+      { "vouch", ("ab"):rep(8), ('the key "%s" is of the account'):format(("ab"):rep(8)) } } do
+      code, _, err = at.run("journal", case[1], case[2], "--by", "alice", "--journal", path)
+      assert.same({ 0, ("purser: %s, as alice said\n"):format(case[3]) }, { code, err })
+    end
+    assert.same({ "main", "here.example" }, { opened:account() })
+    at.rejected({ "journal", "limit", "USDT", "9", "--by", "alice", "--journal", path },
       "no such limit of USDT")
-    assert(opened.db:rows [[INSERT INTO purser_limits (account, asset, period_ms, amount, person, at)
-      VALUES ('main', 'USDT', '1000', '5', '', '1'), ('main', 'USDT', '2000', '5', '', '2')]])
+    assert(opened.db:rows [[INSERT INTO purser_limits (asset, period_ms, amount, person, at)
+      VALUES ('USDT', '1000', '5', '', '1'), ('USDT', '2000', '5', '', '2')]])
     for _, amount in ipairs { "9", "none" } do
-      code, _, err = at.run("journal", "limit", "main", "USDT", amount, "--period-ms", "2000", "--by", "alice",
+      code, _, err = at.run("journal", "limit", "USDT", amount, "--period-ms", "2000", "--by", "alice",
         "--journal", path)
-      assert.same({ 0, ('purser: the limit of "main" is %s USDT, as alice said\n'):format(amount) }, { code, err })
+      assert.same({ 0, ('purser: the limit is %s USDT, as alice said\n'):format(amount) }, { code, err })
     end
     assert.same({ { amount = "9" }, { amount = "" } },
       (opened.db:rows "SELECT amount FROM purser_limits WHERE person = 'alice' ORDER BY at"))
-    at.rejected({ "journal", "join", "nobody", "main", "--by", "alice", "--journal", path }, 'has no account "nobody"')
     code, _, err = command.run({ "journal", "settle", id, "not_done", "--journal", path }, at.with { USER = "" })
     assert.same({ 2, "purser: journal: nobody says so; give --by NAME\n" }, { code, err })
     assert(opened.db:rows("UPDATE purser_calls SET queue = 'june', payment = 'a' WHERE id = $1", id))

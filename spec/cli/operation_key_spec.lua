@@ -32,7 +32,7 @@ describe("a command line that is run again", function()
     assert.truthy(err:find("nothing was sent: this call was made before", 1, true), err)
     code, _, err = run("2", unpack(given))
     assert.equal(2, code)
-    assert.truthy(err:find('the key "sweep-1" was used', 1, true), err)
+    assert.truthy(err:find('the key "sweep-1" is that of wallet.transfer, 1 USDT, done', 1, true), err)
     assert.equal(1, at.received "wallet.transfer" - before)
   end)
 

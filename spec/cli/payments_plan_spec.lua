@@ -167,9 +167,9 @@ describe("what became of payments", function()
       "  or purser payouts settle u-1 done RECORD", 'undecided: payment "u-2": rival: record 2',
       "  purser payouts settle u-2 not_done", "  or purser payouts settle u-2 done RECORD" },
       payments_plan.outcomes("undecided", list, command))
-    for n = 1, 30 do list[n] = { key = "u-" .. n, state = "undecided", message = "many: it" } end
+    for n = 1, 30 do list[n] = { key = "u-" .. n, state = "undecided", message = "similar: it" } end
     local lines = payments_plan.outcomes("undecided", list, command)
-    assert.same({ 22, 'undecided: 30 payments, the first "u-1": many: it',
+    assert.same({ 22, 'undecided: 30 payments, the first "u-1": similar: it',
       "  and 20 more: purser payouts report lists them" }, { #lines, lines[1], lines[22] })
   end)
 end)

@@ -15,7 +15,7 @@ describe("every place that takes options", function()
     sim = purser.sim.new {}
     local owner = sim:account { role = "broker", balances = { USDT = "1000" } }
     journal = own.begin()
-    client = simulated.client(sim, owner, { journal = journal })
+    client = simulated.client(sim, owner, { journal = journal, account = "acme" })
   end)
   after_each(own.finish)
 

@@ -34,7 +34,7 @@ describe("client:recall", function()
   it("asks what a key was used for, and sends nothing; of a read nothing is kept", function()
     local journal = own.begin()
     finally(own.finish)
-    local client, transport = client_with { journal = journal }
+    local client, transport = client_with { journal = journal, account = "acme" }
     assert.same({}, { client:recall("wallet.withdraw", WITHDRAWAL, { key = "a" }) })
     assert.equal("1", assert(client.wallet:withdraw(WITHDRAWAL, { key = "a" })).id)
     local info = {}
@@ -73,7 +73,7 @@ describe("a request that is not sent", function()
   it("is ended in the journal by the answer that is parsed with its intent", function()
     local journal = own.begin()
     finally(own.finish)
-    local client, info = client_with { journal = journal }, {}
+    local client, info = client_with { journal = journal, account = "acme" }, {}
     local function state() return journal:entries()[1].state end
     assert(client:prepare("wallet.withdraw", WITHDRAWAL, { info = info }))
     assert.equal("open", state())

@@ -67,10 +67,11 @@ function M.time_text(ms) return ("%013d"):format(ms) end
 --- Writes an intent as a call would.
 function M.write(tx, id, sent_at, more)
   more = more or {}
-  local row = { id = id, account = "treasury", operation = "wallet.transfer", history = "wallet.transfer_history",
+  local row = { id = id, operation = "wallet.transfer", history = "wallet.transfer_history",
     key = "", content = "", params = "{}", digest = id, state = "done", attempt = "1", sent_at = M.time_text(sent_at),
     first_sent_at = M.time_text(sent_at), recv_window = "5000" }
   for name, value in pairs(more) do row[name] = value end
+  row.account = nil
   assert(calls.insert(tx, row))
 end
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Uses one rock with nothing but those that it depends on: `rock_alone.lua ROCK`, from tools/release/rock. What the rock
--- has works, and what it has not names the rock that has it. Ends with an error where one of these is not so.
+-- Uses one rock with nothing but those that it depends on: `rock_alone.lua ROCK`, from tools/release/rock. The rock's
+-- members work, and a member of another rock names that rock. Ends with an error where one of these is not so.
 
 local rock = arg[1]
 local purser = require "purser"
@@ -12,9 +12,7 @@ local HAS = {
 local NAMES = { payouts = "purser-desk", approvals = "purser-desk", books = "purser-desk", receive = "purser-desk",
   agent = "purser-desk", fleet = "purser-desk", monitor = "purser-desk", vault = "purser-desk", sim = "purser-sim" }
 
-local has = {}
 for _, name in ipairs(HAS[rock]) do
-  has[name] = true
   assert(purser[name], name)
 end
 for name, owner in pairs(NAMES) do

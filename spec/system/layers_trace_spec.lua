@@ -13,7 +13,7 @@ local known = {
 }
 
 -- So many files at most; raising a number is a commit that says why.
-local most = { coins = 9, withdraw = 32, reconcile = 40, payment = 54 }
+local most = { coins = 9, withdraw = 34, reconcile = 42, payment = 58 } -- whose a journal is, and its kept digests
 
 describe("the files that a call runs through", function()
   for _, what in ipairs { "coins", "withdraw", "reconcile", "payment" } do

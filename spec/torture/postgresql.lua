@@ -51,6 +51,27 @@ function M.start(folder)
     server.stop()
     server.start()
   end
+  --- Begins a replica. Returns a function that ends the server, and lets the replica take its port over; and one that
+  --- keeps the replica from getting more until then.
+  function server.replica()
+    local copy = data .. "-replica"
+    local function of_copy(words) run(("%s '%s/pg_ctl -D %s -w %s >/dev/null'"):format(as, bin, copy, words)) end
+    local function start(of_port)
+      of_copy(('-l %s/log -o "-c listen_addresses=127.0.0.1 -c port=%d -c unix_socket_directories=%s" start')
+        :format(copy, of_port, copy))
+    end
+    run(("mkdir -m 700 %s && chown --reference=%s %s"):format(copy, data, copy))
+    run(("%s '%s/pg_basebackup -h 127.0.0.1 -p %d -U purser -D %s -R -X stream'"):format(as, bin, port, copy))
+    start(free_port())
+    return function()
+      server.stop "immediate"
+      run(("sed -i /primary_conninfo/d %s/postgresql.auto.conf"):format(copy))
+      start(port)
+      of_copy "promote"
+      data = copy
+    end, function() of_copy "-m fast stop" end
+  end
+
   --- Starts a pooler in front of it, which has so many sessions of it. Returns its options, and a function that stops
   --- it.
   function server.pool(mode, sessions)

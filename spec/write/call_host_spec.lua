@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- One journal and two services, such as a simulator and the live one. A call that was lost at one was looked for at the
--- other, found not to have been made, and made a second time.
+-- other, found not to have been made, and made a second time. So a journal is of one service.
 
 local own = require "own_journal"
 local simulated = require "simulated"
@@ -26,13 +26,17 @@ end
 local function applied(url) return simulated.counted(sims[url], "sub_account.transfer", "applied") end
 
 describe("a call that was sent to one host", function()
-  it("is not looked for at another, and not made there", function()
+  it("is not looked for at another, and not made there: the journal is of one service", function()
     sims[LIVE]:fault { kind = "lost_answer", operation = "transfer" }
+    local here = client_at(HERE) -- made before anything was sent
     local _, lost = move(client_at(LIVE))
     assert.equal("unknown", lost.outcome)
-    for _, problem in ipairs { select(2, client_at(HERE):reconcile(lost)),
-      assert(journal:recover(client_at(HERE)))[1].err, (select(2, move(client_at(HERE)))) } do
-      assert.matches("it was sent to api.example", problem.message, 1, true)
+    local _, moved = move(here)
+    assert.same({ "not_sent", "journal.other_service" }, { moved.outcome, moved.code })
+    for _, problem in ipairs { select(2, here:reconcile(lost)), select(2, journal:recover(here)) } do
+      assert.equal("unknown", problem.outcome)
+      assert.matches("api.example", problem.message, 1, true)
+      assert.not_matches("nothing was sent", problem.message, 1, true)
     end
     assert.equal("unknown", assert(journal:entries())[1].state)
     local info = {}
@@ -40,29 +44,28 @@ describe("a call that was sent to one host", function()
     assert.same({ true, 1, 0 }, { info.repeated, applied(LIVE), applied(HERE) })
   end)
 
-  it("has no result at another", function()
-    assert(move(client_at(HERE)))
-    local _, err = move(client_at(LIVE))
-    assert.same({ "unknown", "journal.unknown" }, { err.outcome, err.code })
-    assert.same({ 1, 0 }, { applied(HERE), applied(LIVE) })
-  end)
-
-  it("and was not executed may be made at another, and is looked for there from then on", function()
-    sims[LIVE]:fault { kind = "reject", code = "10101", message = "no", operation = "transfer", times = 1 }
-    assert.equal("rejected", select(2, move(client_at(LIVE))).outcome)
-    assert(move(client_at(HERE)))
-    assert.equal("localhost", assert(journal:entries())[1].intent.host)
+  it("is found at another once a person said that the service moved there", function()
+    sims[LIVE]:fault { kind = "lost_answer", operation = "transfer" }
+    local _, lost = move(client_at(LIVE))
+    assert(journal:moved("api2.example", "alice"))
+    local client = client_at(LIVE, "https://api2.example")
+    local intent = assert(journal:entries())[1].intent
+    assert.same({ "api2.example", "done" }, { intent.host, assert(client:reconcile(intent)).outcome })
+    assert.equal("api.example", lost.intent.host)
   end)
 
   it("is found by another port of this machine, which a test's service has after a restart", function()
     sims[HERE]:fault { kind = "lost_answer", operation = "transfer" }
     local _, lost = move(client_at(HERE))
     assert.equal("done", assert(client_at(HERE, "http://localhost:9000"):reconcile(lost)).outcome)
+    own.finish()
     local names = {}
     for i, url in ipairs { "https://API.example:443", "https://[2001:db8::1]", "http://[::1]:80" } do
+      journal = own.begin()
       local info = {}
       assert(client_at(LIVE, url):prepare("sub_account.transfer", simulated.transfer "5", { info = info }))
       names[i] = info.intent.host
+      if i < 3 then own.finish() end
     end
     assert.same({ "api.example", "[2001:db8::1]", "localhost" }, names)
   end)

@@ -66,7 +66,7 @@ for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = tru
       assert(move(client, "5", "invoice-1"))
       local _, err = move(client, "6", "invoice-1")
       assert.same({ "not_sent", "journal.other_content", 1 }, { err.outcome, err.code, received() })
-      assert.matches('the key "invoice10+" was used', err.message)
+      assert.matches('the key "invoice10+" is that of sub_account.transfer, 5 USDT, done', err.message)
     end)
 
     -- The same id in the other operation that makes the same records was another key, and was executed once more.
@@ -350,7 +350,7 @@ describe("an operation with an id", function()
     assert(payouts:add("p1", TRANSFER, simulated.transfer("5", { clientTranId = id_of "invoice-1" })))
     for _ = 1, 2 do
       local _, err = move(client, "5", "invoice-1")
-      assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+      assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
       assert.same({}, { client:recall(TRANSFER, simulated.transfer("5", { clientTranId = id_of "invoice-1" })) })
       assert.equal(1, assert(payouts:run()).done)
     end
@@ -365,10 +365,22 @@ describe("an operation with an id", function()
 end)
 
 describe("a key", function()
-  it("belongs to an account and an operation", function()
-    local other = assert(sim:account { role = "broker", balances = { USDT = "10" } })
-    assert(move(client_of(), "5", "invoice-1"))
-    move(client_of { account = "other", api_key = other.api_key, secret_key = other.secret_key }, "5", "invoice-1")
+  -- One invoice number for a transfer and a withdrawal was two payments, each made once.
+  it("is one payment's, over all operations and in whatever letters", function()
+    local client = client_of()
+    assert(move(client, "5", nil, { key = "Inv-9" }))
+    local _, err = client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "5" }, { key = "Inv-9" })
+    assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+    assert.matches('the key "Inv-9" is that of sub_account.transfer, 5 USDT, done', err.message, 1, true)
+    assert.matches("give it a key of its own, as Inv-9/2", err.hint, 1, true)
+    for _, key in ipairs { "inv-9", "INV-9", "\239\188\169nv-9" } do
+      _, err = move(client, "5", nil, { key = key })
+      assert.matches(('the key "%s" is "Inv-9" in other letters'):format(key), err.message, 1, true)
+    end
+    assert(move(client, "5", nil, { key = "inv-9/2" }))
+    _, err = move(client, "5", nil, { key = "e\204\129" })
+    assert.matches("joins the letter before it", err.message)
     assert.equal(2, received())
   end)
 
@@ -434,7 +446,7 @@ describe("a key of a call and the key of a payment", function()
     assert.equal("journal.used", err.code)
     assert(payouts():add("inv-2", TRANSFER, params))
     _, err = client_of().sub_account:transfer(params, { key = "inv-2" })
-    assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+    assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
     assert.equal(1, received())
     assert(payouts():run())
     assert.equal(2, applied())

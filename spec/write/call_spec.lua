@@ -166,7 +166,8 @@ describe("an answer that shows", function()
   it("that of a request whose intent was written by hand is kept as its call's", function()
     local journal = own_journal.begin()
     finally(own_journal.finish)
-    for _, client in ipairs { simulated.client(sim, account, { journal = journal }), simulated.client(sim, account) } do
+    for _, client in ipairs { simulated.client(sim, account, { journal = journal, account = "acme" }),
+      simulated.client(sim, account) } do
       local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = 2 }
       for i, sent_at in ipairs { 1795424400000, 1795424400000, 1795424500000 } do
         local intent = { operation = "wallet.transfer", params = params, sent_at = sent_at }

@@ -61,7 +61,7 @@ describe("a batch of converted coins", function()
     local answer = with(nil, { batch "BTC", batch "ETH" })
     assert.equal("undecided", answer.outcome)
     assert.equal(2, #answer.candidates)
-    assert.matches("^many: ", answer.reason)
+    assert.matches("^similar: ", answer.reason)
   end)
 
   it("is another call's where it holds a coin that was not asked for, in whatever case", function()

@@ -4,6 +4,7 @@
 
 local core = require "purser.core"
 local copy_of = require "copy_of"
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
 
@@ -35,7 +36,7 @@ end)
 describe("two calls", function()
   local function are_equal(name, params, other)
     local row = operations.by_name[name]
-    return intents.digest(row, params) == intents.digest(row, other)
+    return digests.likeness(row, params) == digests.likeness(row, other)
   end
 
   it("are equal where a record of one shows all that the other would", function()
@@ -67,7 +68,7 @@ describe("two calls", function()
   end)
 
   it("of two operations are equal where both make it in one history", function()
-    local function face(name, params) return intents.digest(operations.by_name[name], params) end
+    local function face(name, params) return digests.likeness(operations.by_name[name], params) end
     assert.equal(face("broker.transfer", transfer), face("sub_account.transfer", transfer))
     assert.are_not.equal(face("wallet.transfer", move), face("sub_account.transfer", move))
     local memo = { coin = "XRP", netWork = "XRP", contractAddress = "c", address = "rSample", memo = "7", amount = "1" }
@@ -85,7 +86,7 @@ describe("two calls", function()
   it("have one content under a key where all but the id is alike, however amount and coin are written", function()
     local function is_one(name, params, fields)
       local row = operations.by_name[name]
-      return intents.content(row, params) == intents.content(row, copy_of(params, fields))
+      return digests.content(row, params) == digests.content(row, copy_of(params, fields))
     end
     assert.is_true(is_one("wallet.transfer", move, { amount = "2.0", asset = "usdt" }))
     assert.is_true(is_one("sub_account.transfer", transfer, { clientTranId = "two" }))

@@ -278,11 +278,14 @@ describe("a text that looks like SQL", function()
   it("is a value and nothing else, as an account, a queue, a worker, a key and an id", function()
     for i, text in ipairs { "'; DROP TABLE purser_calls; --", "x' OR '1'='1", '"', "\\", "%", "_", "$1", "?1", ":a",
       "'||(SELECT 1)||'", "\195\169" } do
-      account = assert(sim:account { name = "Acme" .. i, role = "broker", balances = { USDT = "1000" } })
-      assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+      if i > 1 then
+        journal:close()
+        for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+        journal = assert(open())
+      end
       client = client_with { account = text, guard = { spending_limit = { USDT = "1000", [text] = "1" } } }
       assert(move(tostring(i)))
-      local entries = assert(journal:entries { account = text })
+      local entries = assert(journal:entries())
       assert.equal(1, #entries)
       assert.equal(text, entries[1].intent.account)
       assert.equal(0, #assert(journal:entries { id = text }))
@@ -295,7 +298,6 @@ describe("a text that looks like SQL", function()
       assert.equal(1, #done)
       assert.equal(text, done[1].key)
     end
-    assert.equal(22, #assert(journal:entries()))
     assert(sim:verify())
   end)
 end)
@@ -317,7 +319,7 @@ describe("a text with a zero byte", function()
       assert.is_nil(payouts)
       assert.matches('"queue" is no name', err.message)
     end
-    assert.matches("zero byte", select(2, journal:entries { account = "a\0b" }).message)
+    assert.matches("zero byte", select(2, journal:entries { key = "a\0b" }).message)
   end)
 
   it("in an answer does not keep its end from being written", function()

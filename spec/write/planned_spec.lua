@@ -17,7 +17,7 @@ describe("a planned call", function()
   local function insert(key, fields)
     return planned.within(journal, function(tx)
       local columns = planned.columns("wallet.transfer", MOVE, key)
-      columns.account, columns.stage = "a", "waiting"
+      columns.stage, columns.queue, columns.payment = "waiting", "q", "p"
       for name, value in pairs(fields or {}) do columns[name] = value end
       return planned.insert(tx, columns)
     end)
@@ -27,7 +27,7 @@ describe("a planned call", function()
     assert.is_true(insert("k1", { queue = "q", payment = "p1" }))
     assert.is_false(insert("k1", { queue = "q", payment = "p2" }))
     assert.is_false(insert("k2", { queue = "q", payment = "p1" }))
-    assert.is_true(insert("k1", { account = "b" }))
+    assert.is_true(insert("k3", { queue = "r", payment = "p1" }))
   end)
 
   it("is no entry of the journal before it is sent", function()
@@ -53,7 +53,7 @@ describe("a planned call", function()
 
   it("is sent by a client that records in its journal, and by no other", function()
     local sim, account = simulated.broker()
-    assert.is_true(planned.has_journal(simulated.client(sim, account, { journal = journal }), journal))
+    assert.is_true(planned.has_journal(simulated.client(sim, account, { journal = journal, account = "a" }), journal))
     assert.is_false(planned.has_journal(simulated.client(sim, account), journal))
     assert.is_false(planned.has_journal({}, journal))
   end)
@@ -74,18 +74,18 @@ describe("a planned call", function()
 
   it("has an equal call in one without a known end, an undecided one before others", function()
     local function equal() return planned.within(journal, function(tx)
-      return planned.equal_call(tx, "a", "wallet.transfer", MOVE) or false end) end
+      return planned.equal_call(tx, "wallet.transfer", MOVE) or false end) end
     assert.is_false(equal())
     local digest = planned.columns("wallet.transfer", MOVE).digest
     own.within(function(tx)
       for i, state in ipairs { "done", "open", "undecided", "unknown" } do
-        own.write(tx, "i" .. i, 1700000000000 + i, { state = state, digest = digest, account = "a" })
+        own.write(tx, "i" .. i, 1700000000000 + i, { state = state, digest = digest })
       end
     end)
     assert.equal("undecided", equal().state)
   end)
 
-  it("has the columns of its operation, and times and an account as its client has them", function()
+  it("has the columns of its operation, and times as its client has them", function()
     local columns = planned.columns("wallet.transfer", MOVE)
     assert.same({ "wallet.transfer", "", "wallet.transfer_history" },
       { columns.operation, columns.key, columns.history })
@@ -99,17 +99,6 @@ describe("a planned call", function()
     local client = simulated.client(sim, account, { recv_window = 7000, visibility_delay_ms = 2000 })
     assert.same({ 7000, 10000 }, { planned.times(client) })
     assert.same({ 5000, 8000 }, { planned.times(simulated.client(sim, account, { visibility_delay_ms = 2000 })) })
-    assert.equal(client:account(), planned.unnamed(client))
     assert.same({ "7", "8" }, { planned.record_id { tranId = "7", id = "9" }, planned.record_id { id = "8" } })
-  end)
-
-  it("is told that other names were joined with its account, directly or by others", function()
-    own.within(function(tx)
-      for name, account in pairs { b = "a", c = "b", d = "x" } do
-        tx:rows("INSERT INTO purser_joins (name, account, person, at) VALUES ($1, $2, 'p', '')", name, account)
-      end
-      assert.same({ "b", "c" }, planned.joined_names(tx, "a"))
-      assert.same({}, planned.joined_names(tx, "c"))
-    end)
   end)
 end)

@@ -278,7 +278,7 @@ describe("readings that many calls share", function()
     grows = true
     local answer = reconciled(service)
     assert.equal("undecided", answer.outcome) -- by a record that no known call made; the reading is whole
-    assert.matches("^differs: ", answer.reason)
+    assert.matches("^similar: ", answer.reason)
     assert.equal(2, #records)
   end)
 

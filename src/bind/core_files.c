@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -148,13 +150,42 @@ static int process_id(lua_State *L)
     return 1;
 }
 
+/* read_ready(fd, max, ms) -> the bytes that can be read within `ms` milliseconds, at most `max` and 64 KiB, "" for
+ * none; nil at the end of the input | nil, reason. */
+static int read_ready(lua_State *L)
+{
+    char bytes[65536];
+    struct pollfd input = {(int)lpu_check_integer(L, 1, 0, 1023), POLLIN, 0};
+    int64_t max = lpu_check_integer(L, 2, 1, (int64_t)sizeof bytes);
+    int ready = poll(&input, 1, (int)lpu_check_integer(L, 3, 0, 3600000));
+    ssize_t got = ready > 0 ? read(input.fd, bytes, (size_t)max) : ready;
+    if (got < 0 && errno != EINTR && errno != EAGAIN) return failed(L, errno);
+    if (ready > 0 && got == 0) return 0;
+    lua_pushlstring(L, bytes, got > 0 ? (size_t)got : 0);
+    return 1;
+}
+
+/* ignore_broken_pipes(): a reader of the output that is gone ends this process no more; a write fails. */
+static int ignore_broken_pipes(lua_State *L)
+{
+    (void)L;
+    signal(SIGPIPE, SIG_IGN);
+    return 0;
+}
+
 void lpu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"file_mode", file_mode},   {"create_private", create_private},
-        {"may_keep", may_keep},     {"is_terminal", is_terminal},
-        {"process_id", process_id}, {"sync_file", sync_file},
-        {"write_new", write_new},   {NULL, NULL},
+        {"file_mode", file_mode},
+        {"create_private", create_private},
+        {"may_keep", may_keep},
+        {"is_terminal", is_terminal},
+        {"process_id", process_id},
+        {"sync_file", sync_file},
+        {"write_new", write_new},
+        {"read_ready", read_ready},
+        {"ignore_broken_pipes", ignore_broken_pipes},
+        {NULL, NULL},
     };
     lpu_set_functions(L, functions, 0);
 }

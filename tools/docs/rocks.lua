@@ -13,30 +13,30 @@ local function paths_of(command)
   return paths
 end
 
--- As lines of a Lua list; check_deps.c, which says what is missing, comes first.
-local function lines_of(paths)
+-- As parts of one text; check_deps.c, which says what is missing, comes first.
+local function parts_of(paths)
   local first, rest = {}, {}
   for _, path in ipairs(paths) do
     local list = path:find "check_deps%.c$" and first or rest
-    list[#list + 1] = ('        "%s",\n'):format(path)
+    list[#list + 1] = ('  .. " %s"\n'):format(path)
   end
   return table.concat(first) .. table.concat(rest)
 end
 
 --- The C sources of purser.core.
 function M.core()
-  return lines_of(paths_of "ls src/core/*.c src/bind/*.c | grep -v -e /http -e /l_http")
+  return parts_of(paths_of "ls src/core/*.c src/bind/*.c | grep -v -e /http -e /l_http")
 end
 
 --- Those of purser.http: its own, and the few that both have, as in the Makefile.
 function M.http()
   local both = "src/core/check_deps.c src/core/buf.c src/core/clock.c src/core/ip.c src/bind/lpu.c"
-  return lines_of(paths_of("ls src/core/http*.c src/bind/http*.c src/bind/l_http*.c " .. both))
+  return parts_of(paths_of("ls src/core/http*.c src/bind/http*.c src/bind/l_http*.c " .. both))
 end
 
 --- Those of purser.httpd.
 function M.httpd()
-  return lines_of(paths_of "ls src/httpd/*.c")
+  return parts_of(paths_of "ls src/httpd/*.c")
 end
 
 --- Returns the Lua modules of a rock, as lines of a Lua table.
@@ -45,7 +45,10 @@ function M.modules(rock)
   local lines = {}
   for _, path in ipairs(paths_of "find lua -name '*.lua'") do
     local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
-    if rocks.of(name) == rock then lines[#lines + 1] = ('    ["%s"] = "%s",\n'):format(name, path) end
+    if rocks.of(name) == rock then
+      local installed = path:find "/init%.lua$" and name .. ".init" or name
+      lines[#lines + 1] = ('      ["%s"] = "%s",\n'):format(installed, path)
+    end
   end
   return table.concat(lines)
 end

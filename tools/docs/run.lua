@@ -98,7 +98,7 @@ end
 function M.environment(service, fixture, printed)
   local env = { purser = require "purser", client = fixture.client, desk = fixture.desk,
     saved_address = fixture.saved_address, journal_path = fixture.journal_path, keys_path = fixture.keys_path }
-  local variables = { PURSER_API_KEY = fixture.main.api_key, PURSER_SECRET_KEY = fixture.main.secret_key,
+  local variables = { PURSER_ACCOUNT = "treasury", PURSER_API_KEY = fixture.main.api_key, PURSER_SECRET_KEY = fixture.main.secret_key,
     PURSER_BASE_URL = service.url }
   env.os = setmetatable({ getenv = function(name) return variables[name] or os.getenv(name) end }, { __index = os })
   env.print = function(...)

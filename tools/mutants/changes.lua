@@ -158,7 +158,7 @@ local function add_of_values(source, tokens, i, add)
   elseif token.text == "if" and token.kind == "keyword" then
     local last = end_of_guard(tokens, i)
     if last then add("guard", token, last, { "" }) end
-  elseif token.text == "=" and token.kind == "mark" and (tokens[i - 2] or token).text == "," and before.kind == "name" then
+  elseif token.text == "=" and before.kind == "name" and (tokens[i - 2] or token).text == "," then
     local last = last_of(tokens, i + 1)
     local is_one_call = last and last.text == ")" and tokens[i + 1].kind == "name"
     if is_one_call then

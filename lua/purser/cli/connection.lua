@@ -105,11 +105,15 @@ end
 
 -- Opens the journal of --journal. With `is_draft` an empty file stands in for a missing journal until a person said
 -- yes. Returns the journal; or nil and a message.
-local function open_journal(options, is_draft)
+local function open_journal(options, account, is_draft)
   local path, stand_in = options.journal, nil
   local store = values.journal(path)
   local is_there, err = purser.journal.exists(store)
   if err then return nil, M.journal_problem(path, err) end
+  if not account then -- before the file is made
+    return nil, ("%s is the journal of one account, and no account is named; give --account NAME (of `purser login "
+      .. "NAME`), or export PURSER_ACCOUNT=NAME for the keys of the environment. Nothing was sent"):format(path)
+  end
   if not is_there and is_draft then is_draft, stand_in = pcall(os.tmpname) else is_draft = false end
   local journal
   journal, err = purser.journal.open(is_draft and { sqlite = stand_in } or store)
@@ -224,9 +228,9 @@ local function origin_of(message, service, keys)
   return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
-local function tell_of_open_calls(journal, client, options)
+local function tell_of_open_calls(journal, options)
   if not journal or options.action == "recover" then return end
-  local count, err = journal:open_count(client:account())
+  local count, err = journal:open_count()
   if not count then report.say("the journal could not be asked for open calls: %s", report.sentence(err)) end
   if not count or count.calls == 0 then return end
   report.note("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
@@ -236,7 +240,7 @@ end
 local function make(requested, options, safe)
   local policy, is_draft, err = requested.policy ~= false and M.policy(options) or nil, requested.is_draft, nil
   requested.is_draft, requested.policy = nil, nil
-  if options.journal then requested.journal, err = open_journal(options, is_draft) end
+  if options.journal then requested.journal, err = open_journal(options, requested.account, is_draft) end
   if err then return nil, err end
   if policy and not options.guard then -- of a command without the options of commands that write
     policy, safe.guard = nil, { { read_only = true } }
@@ -268,7 +272,7 @@ local function beginning(requested, sources, options)
     if not M.stand_in then return M.client, sources.journal end
     local offset_ms = M.client:now() - core.now_ms()
     M.client:close()
-    requested.journal = report.must(open_journal(options))
+    requested.journal = report.must(open_journal(options, requested.account))
     M.client, sources.journal = report.must(purser.new(requested)), requested.journal
     if math.abs(offset_ms) > 100 then M.client:sync_clock() end -- a run would wait anew when its clock is corrected
     drop_stand_in()
@@ -323,7 +327,7 @@ function M.try(options, overrides)
   if not client then return nil, refusal(err, safe, service, keys, M.policy(options)) end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local sources = describe(client, service, keys)
-  tell_of_open_calls(requested.journal, client, options)
+  tell_of_open_calls(requested.journal, options)
   sources.journal, sources.is_named, sources.rate_limit = requested.journal, keys.account ~= nil, requested.rate_limit
   M.client = client
   sources.is_draft, sources.begin = M.stand_in ~= nil, beginning(requested, sources, options)

@@ -12,12 +12,11 @@ local purser = lazy "purser"
 
 local M = {}
 
-local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asset", "to", "record", "id" }
+local TITLES = { "sent", "state", "operation", "key", "amount", "asset", "to", "record", "id" }
 local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
 local BY = grammar.BY
-local ACCOUNT = { "--account", "<name>", "Calls of this account alone." }
 
 function M.grammar()
   local function looks(titles)
@@ -30,9 +29,9 @@ function M.grammar()
     { "list", "List the write calls, oldest first.", {}, "--journal pay.db --state open", {
       { "--state", "<state>", "Calls in this state alone.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
-      { "--limit", "<n>", "At most so many, the oldest (all)." }, ACCOUNT }, looks(TITLES) },
+      { "--limit", "<n>", "At most so many, the oldest (all)." } }, looks(TITLES) },
     { "show", "Show everything about one call, as JSON.", { { "id", "The id or the key that list prints." } },
-      "inv-17 --journal pay.db", { ACCOUNT }, looks() },
+      "inv-17 --journal pay.db", {}, looks() },
     { "recover", "Look what became of the calls that a crash or a lost answer left open; needs the keys.", {},
       "--journal pay.db", {}, function() return output.group(RECOVERED), connection.safety, connection.service end },
     { "settle", "Say what became of a call that nobody finds out: it was made, as this record, or it was not, and its "
@@ -40,12 +39,15 @@ function M.grammar()
         { "word", "done or not_done.", choices = { "done", "not_done" } },
         { "record", "Of one that was made: the id that the service shows.", optional = true } },
       "4VhlA9pIcLzvt9eIpwv4jYq9 not_done --journal pay.db", { BY }, looks() },
-    { "join", "Say that one account of the journal, or an API key by its digest, is another account of the journal: "
-      .. "keys, payments and sums are those of one from then on.", { { "name", "The account or digest that ends." },
-        { "account", "The account that goes on." } }, "5d41402abc4b2a76 treasury --journal pay.db", { BY }, looks() },
-    { "limit", "Say that an account has another spending limit of an asset, or none.",
-      { { "account", "The account." }, { "asset", "The asset, as USDT." },
-        { "amount", "What may be spent in a period, or none." } }, "treasury USDT 10000 --journal pay.db",
+    { "vouch", "Say that an API key, by its digest, is of the journal's account: where the service does not say.",
+      { { "identity", "The digest, as an error prints it." } }, "5d41402abc4b2a76 --journal pay.db", { BY }, looks() },
+    { "rename", "Say that the journal's account has another name.", { { "name", "The new name." } },
+      "treasury --journal pay.db", { BY }, looks() },
+    { "moved", "Say that the journal's service has another host: calls of the old one are looked for there.",
+      { { "host", "The new host, without https://." } }, "api.mexc.com --journal pay.db", { BY }, looks() },
+    { "limit", "Say that the account has another spending limit of an asset, or none.",
+      { { "asset", "The asset, as USDT." },
+        { "amount", "What may be spent in a period, or none." } }, "USDT 10000 --journal pay.db",
       { { "--period-ms", "<n>", "The limit's period, where there are several." }, BY }, looks() },
     { "log", "List the messages that agents sent, and how each ended.", {}, "--journal pay.db --json", {},
       looks(LOGGED) },
@@ -59,7 +61,7 @@ end
 
 function M.record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
-  return { sent = intent.sent_at, state = entry.state, operation = intent.operation, account = intent.account,
+  return { sent = intent.sent_at, state = entry.state, operation = intent.operation,
     key = entry.key, amount = params.amount, asset = params.coin or params.asset,
     record = record.id or record.tranId, id = intent.id, entry = entry,
     to = params.address or params.toAccount or params.subAccount }
@@ -68,7 +70,7 @@ end
 local function whole(entry)
   local intent = entry.intent
   return { id = intent.id, sent_at = intent.sent_at, state = entry.state, operation = intent.operation,
-    account = intent.account, key = entry.key, params = intent.params or {}, record = entry.record,
+    key = entry.key, params = intent.params or {}, record = entry.record,
     message = entry.message, earlier = entry.earlier }
 end
 
@@ -85,7 +87,7 @@ local function each_page(options, write)
   repeat
     asked = math.min(PAGE, left)
     local err
-    page, err = journal:entries { state = options.state, account = options.account, limit = asked, after = after }
+    page, err = journal:entries { state = options.state, limit = asked, after = after }
     if not page then terminal.settings.has_output = nil end -- it is not whole
     report.must(page, err)
     left, after = left - #page, page[#page]
@@ -121,7 +123,7 @@ end
 function actions.show(options)
   local journal = open(options)
   local entries = report.must(journal:entries { id = options.id })
-  if not entries[1] then entries = report.must(journal:entries { key = options.id, account = options.account }) end
+  if not entries[1] then entries = report.must(journal:entries { key = options.id }) end
   if not entries[1] then
     report.bad_input("journal show: no call has the id or the key %s; `purser journal list%s` prints them, and `purser "
       .. "payouts report` the ids of payments", options.id, connection.words(options))
@@ -141,17 +143,29 @@ function actions.settle(options)
   report.note("%s is %s, as %s said", options.id, options.word, by)
 end
 
-function actions.join(options)
+function actions.vouch(options)
   local by = report.person(options, "journal")
-  report.must(open(options):join(options.name, options.account, by))
-  report.note('"%s" is the account "%s", as %s said', options.name, options.account, by)
+  report.must(open(options):vouch(options.identity, by))
+  report.note('the key "%s" is of the account, as %s said', options.identity, by)
+end
+
+function actions.rename(options)
+  local by = report.person(options, "journal")
+  report.must(open(options):rename(options.name, by))
+  report.note('the journal is of the account "%s", as %s said', options.name, by)
+end
+
+function actions.moved(options)
+  local by = report.person(options, "journal")
+  report.must(open(options):moved(options.host, by))
+  report.note("the journal's service is at %s, as %s said", options.host, by)
 end
 
 function actions.limit(options)
   local amount, person = options.amount ~= "none" and options.amount or nil, report.person(options, "journal")
-  report.must(open(options):limit(options.account, { asset = options.asset, amount = amount, by = person,
+  report.must(open(options):limit({ asset = options.asset, amount = amount, by = person,
     period_ms = options.period_ms }))
-  report.note('the limit of "%s" is %s %s, as %s said', options.account, options.amount, options.asset, person)
+  report.note("the limit is %s %s, as %s said", options.amount, options.asset, person)
 end
 
 -- Names the queues with payments that are sent or undecided. Returns whether there are any.
@@ -160,11 +174,11 @@ local function tell_of_payments(journal, options)
   for _, queue in ipairs(report.must(purser.payouts.queues(journal))) do
     if queue.sent + queue.undecided > 0 then
       has_any = true
-      local words = connection.words(setmetatable({ account = queue.account }, { __index = options }))
+      local words = connection.words(options)
         .. (queue.queue ~= "default" and " --queue " .. values.shell_word(queue.queue) or "")
-      report.say('the queue "%s" of the account "%s" has %d payments that are sent and %d undecided: `purser payouts '
+      report.say('the queue "%s" has %d payments that are sent and %d undecided: `purser payouts '
         .. 'run%s` finds out about those that are sent, `purser payouts report%s` lists all', queue.queue,
-        queue.account, queue.sent, queue.undecided, words, words)
+        queue.sent, queue.undecided, words, words)
     end
   end
   return has_any

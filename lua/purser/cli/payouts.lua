@@ -259,25 +259,18 @@ local function finish(at, plan, counts, options)
   return code_of(own)
 end
 
--- Returns a warning where other accounts alone have payments in the queue: under a misspelt name all is paid again.
-local function other_accounts(options, at)
-  local counts = got(at.queue:report())
-  if counts.total > 0 then return nil end
+-- Returns what an empty queue may be instead.
+local function other_queues(options, at)
+  if options.file or got(at.queue:report()).total > 0 then return nil end
   local names = {}
-  for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
-  if not names[1] then
-    for _, other in ipairs(got(purser.payouts.queues(at.sources.journal))) do names[#names + 1] = other.queue end
-    return not options.file and ('the queue "%s" of %s holds no payment of the account "%s"%s'):format(
-      options.queue or "default", options.journal, at.client:account(),
-      names[1] and "; there are the queues " .. table.concat(names, ", ") or "") or nil
-  end
-  return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
-    at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
+  for i, other in ipairs(got(purser.payouts.queues(at.sources.journal))) do names[i] = other.queue end
+  return ('the queue "%s" of %s holds no payment of the account "%s"%s'):format(options.queue or "default",
+    options.journal, at.client:account(), names[1] and "; there are the queues " .. table.concat(names, ", ") or "")
 end
 
 local function look(options)
   local at = open(options)
-  local others = other_accounts(options, at)
+  local others = other_queues(options, at)
   if others then report.bad_input("payouts: %s", others) end
   return at
 end
@@ -297,13 +290,12 @@ local function check_unasked(plan, options)
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
 end
 
-local function confirm(plan, options, at, others)
+local function confirm(plan, options, at)
   show_plan(plan, options)
   reject(plan, options)
   if not plan.send[1] then return end
   local fields = { { "journal", options.journal }, { "queue", options.queue or "default" } }
   for _, warning in ipairs(plan.shortages) do fields[#fields + 1] = { "warning", warning } end
-  fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
   if plan.odd > 0 and not options.allow_equal then
     fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
   end
@@ -336,11 +328,6 @@ end
 function actions.run(options)
   local payments = options.file and read_list(options)
   local at = (payments and open or look)(options)
-  local others = payments and other_accounts(options, at)
-  if others and options.yes then
-    report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm the "
-      .. "first list without --yes", others)
-  end
   while true do
     local plan = planned(options, at, payments)
     if options.yes then
@@ -348,7 +335,7 @@ function actions.run(options)
       reject(plan, options)
       check_unasked(plan, options)
     else
-      confirm(plan, options, at, others)
+      confirm(plan, options, at)
     end
     local counts = run(at, plan, options, payments)
     if counts then return finish(at, plan, counts, options) end

@@ -29,6 +29,7 @@
 ---@field _accounts table|false         as which it signed a write call, made by the first one, in write/call.lua
 ---@field _memory purser.MemoryJournal|false  the journal of a client that was given none
 ---@field _recent purser.evidence.Readings|false  of its last questions about lost calls
+---@field _next table|false              calls that are undecided until a later one of their kind is answered, by id
 ---@field _waits table|false           the calls that wait for the rate limit, made by the first
 ---@field _layouts table                by row, made at their first use
 ---@field _closed boolean
@@ -104,7 +105,7 @@ end
 function M.fill(self, options)
   -- false, not nil: Lua looks for an absent field among the methods, too
   self._layouts, self._waits, self._closed, self._signer, self._api_key = {}, false, false, false, false
-  self._accounts, self._memory, self._recent = false, false, false
+  self._accounts, self._memory, self._recent, self._next = false, false, false, false
   local wrong, hint, option
   self.profile, wrong, hint = profile_rules.resolve(options.profile)
   if not self.profile then return wrong, hint end
@@ -146,6 +147,10 @@ function M.fill(self, options)
   self._recv_window = options.recv_window and math.floor(options.recv_window) or false -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 60000
   self._journal, self._account = options.journal, options.account
+  if options.journal then
+    wrong, hint, option = M.seams.writes.check_journal(options.journal, options.account, self._host)
+    if wrong then return wrong, hint, option end
+  end
   self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix, self._host)
   if wrong then return wrong, hint, "guard" end
   self._transport, wrong, hint = make_transport(options, self._origin)

@@ -209,8 +209,8 @@ end
 --- A plan without signatures lets no call through.
 ---@return purser.PlansKept|nil
 function State:plans()
-  local gate = self._guard and self._guard.gates.approvals
-  return gate and views.view(gate.kept) or nil
+  local policy = self._guard and self._guard.policy
+  return policy and views.view(policy.kept) or nil
 end
 
 --- Returns the known time of the service in epoch milliseconds, as requests are stamped.

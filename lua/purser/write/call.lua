@@ -9,6 +9,7 @@
 local answers = require "purser.write.answers"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
@@ -47,11 +48,9 @@ local function no_random(row, message)
     message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
 end
 
--- The id of a call with a key: each repetition has that id at the service, too.
-local function id_of_key(client, row, key)
-  local account = client:account()
-  return digest.of(("purser call\n%d:%s\n%s\n%s"):format(#account, account, row.full_name, key)):sub(1, 32)
-end
+--- Returns the name of which a client's ids at the service are made: the first that its journal had.
+---@return string
+function M.ids_of(client) return client._journal and client._journal.ids or client:account() end
 
 --- Returns the name of a client's account that was given none: a digest of the API key.
 ---@return string
@@ -62,10 +61,10 @@ end
 
 -- Returns what a key stands for: the values sent, and the values asked for where these were completed.
 local function content_of(row, values, asked)
-  local content = intents.content(row, values)
+  local content = digests.content(row, values)
   if not asked then return content end
   local checked, _, given = validate.check(row, asked)
-  local first = intents.content(row, checked or given)
+  local first = digests.content(row, checked or given)
   return first == content and content or content .. " " .. first
 end
 
@@ -80,13 +79,17 @@ local function make_key(client, row, values, opts)
   end
   if client._credentials and (key or id) then pipeline.refresh_credentials(client) end -- they may be new ones
   if name and not id and client._generate_ids then
-    local made, message = key and id_of_key(client, row, key), nil
+    local made, message = key and digests.id_of_key(M.ids_of(client), row.full_name, key), nil
     if not made then made, message = core.random_token(32) end
     if not made then return nil, no_random(row, message) end
     values[name] = made
   end
   key = key or id
-  return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
+  if key and digests.is_decomposed(key) then
+    return nil, errors.option(('the key "%s" has a sign that joins the letter before it, and would be two keys')
+      :format(key), "key", "write each letter as one sign (normal form C)")
+  end
+  return key and { name = key, content = content_of(row, values, opts.asked) }
 end
 
 --- Returns the intent of a call with these values; or nil and an error.
@@ -112,6 +115,11 @@ end
 local WriteCall = {}
 WriteCall.__index = WriteCall
 
+-- Makes sure that the journal is for the client and its API key: see journal/home.lua.
+local function identify(client, is_look, is_call)
+  return intents.identify(M.journal_of(client), client, M.unnamed(client), is_look, is_call)
+end
+
 -- Records a call. Returns the call; or nil and an error; or nil, nil and the call with the same key. Allocates all that
 -- the end needs: once the request has left, memory may be short.
 local function begin(client, row, values, opts, payment, key)
@@ -125,17 +133,13 @@ local function begin(client, row, values, opts, payment, key)
   client._accounts = client._accounts or {}
   client._accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
-  local journal = M.journal_of(client)
-  local guard = client._guard or nil
-  local ok, problem = journal:identify(intent.account, M.unnamed(client), guard and guard.limits)
+  local ok, problem = identify(client) -- again: the credentials may be new ones
   local known
-  if ok then ok, problem, known = journal:begin(intent, row, guard, key, payment) end
+  if ok then ok, problem, known = M.journal_of(client):begin(intent, row, client._guard or nil, key, payment) end
   if ok then return call end
   if opts.info then rawset(opts.info, "intent", known and known.intent) end
-  if known or errors.is(problem) then return nil, problem, known end
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
-    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
-    hint = intents.lock_hint(tostring(problem)) }
+  if known then return nil, nil, known end
+  return nil, intents.unrecorded(row, problem)
 end
 
 local function not_its_own(row, why)
@@ -186,8 +190,9 @@ local NEVER = math.huge -- another program sent it: nothing shows which calls en
 --- id, account and window; an intent without a time is not kept.
 function M.believe_prepared(client, row, intent, value, err)
   local is_whole, sent = intents.row_of(intent)
-  if not is_whole then return believe(client, row, { params = intent.params, sent_at = 0 }, NEVER, value, err) end
+  if not is_whole then return believe(client, row, { params = intent.params, sent_at = NEVER }, NEVER, value, err) end
   sent.account, sent.recv_window = sent.account or client:account(), sent.recv_window or client._recv_window or 5000
+  sent.host = sent.host or client._host
   local journal = M.journal_of(client)
   local known = journal:call_of(sent)
   sent.id = sent.id or known and known.id or intents.new_id()
@@ -225,11 +230,23 @@ function WriteCall:finish(value, err)
   return value, err
 end
 
+-- Asks again about calls that were undecided for want of a later call of their kind, once the record of such a call
+-- must be visible.
+local function ask_next(client, row)
+  local visible_ms = reading.visible_ms(client._recv_window or 5000, client._visibility_delay_ms)
+  for _, intent in ipairs(reconcile_calls.due(client._next, row, client:now(), visible_ms)) do
+    M.reconcile(client, intent, { wait = false })
+  end
+end
+
 -- Sends the call once, and keeps the end.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   value, err = self:finish(value, err)
-  if value ~= nil then return value end
+  if value ~= nil then
+    if self.state._next then schedule.protect(ask_next, self.state, self.row) end
+    return value
+  end
   setbacks.learn(self.state, pipeline.run, err, request)
   if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
   return nil, err
@@ -268,7 +285,7 @@ end
 -- Returns the call that was made with a key, or may have been; false for none; nil and an error where the journal
 -- cannot be read, or the call has other content.
 local function used(client, row, key)
-  local known, message = M.journal_of(client):used(client:account(), row, key.name)
+  local known, message = M.journal_of(client):used(client:account(), key.name)
   if known == nil then return nil, intents.journal_error("not_sent", tostring(message)) end
   if not known or intents.SPENT_NOTHING[known.state] then return false end
   local other = intents.other_content(known, key, row)
@@ -278,12 +295,15 @@ end
 
 -- Checks a call, and looks its key up in any case. Returns the values that travel and their layout, or nil and an
 -- error; the key; and the call with the same key.
-local function take(client, row, params, opts, payment)
+---@param is_look boolean|nil  nothing is to be sent
+local function take(client, row, params, opts, payment, is_look)
   local values, layout, given = pipeline.check_call(client, row, params, opts)
   if not (values or given) then return nil, layout end
   local key, problem = make_key(client, row, values or given, opts)
   if values and problem then return nil, problem end
   if payment or not key then return values, layout end -- the key of a payment is its row's
+  local ok, stranger = identify(client, true, not is_look) -- another account's call is no answer
+  if not ok then return nil, intents.unrecorded(row, stranger) end
   local known, err = used(client, row, key)
   if known == nil and (values or err.code ~= "journal.other_content") then return nil, err end
   if not known then return values, layout, key end
@@ -301,6 +321,8 @@ local function open(client, row, params, opts, payment, make)
   if rejection then return nil, nil, rejection end
   if client._guard then client._guard:before(client, row, values) end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
+  local ok, unknown = identify(client) -- before the request is stamped: the service may be asked
+  if not ok then return nil, nil, intents.unrecorded(row, unknown) end
   local request, err = make(client, row, layout, values, opts)
   if not request then return nil, nil, err end
   local call, problem, known = begin(client, row, values, opts, payment, key)
@@ -380,9 +402,13 @@ end
 ---@param window purser.reconcile.Window|nil
 ---@return purser.Reconciliation|nil answer, purser.Error|nil err
 function M.reconcile(client, unreconciled, options, window)
+  local ok, problem = identify(client, true)
+  if not ok then return nil, intents.error_of(problem) end
   local service = M.service_of(client, window and window.readings)
   service.recent = reading.recent(client, service.signer)
-  return reconcile_calls.reconcile(service, unreconciled, options, window)
+  local answer, err = reconcile_calls.reconcile(service, unreconciled, options, window)
+  if answer and not window then client._next = reconcile_calls.note_next(client._next, unreconciled, answer) end
+  return answer, err
 end
 
 --- Runs an operation as the client does.
@@ -457,9 +483,9 @@ end
 --- key that is free.
 ---@return any result, purser.Error|nil err
 function M.recall(client, row, params, opts)
-  local _, err, _, known = take(client, row, params, opts or pipeline.no_options)
+  local _, err, _, known = take(client, row, params, opts or pipeline.no_options, nil, true)
   if known then return settle(client, row, known, opts and opts.info) end
-  if errors.is(err) and err.phase == "journal" and not err.code then
+  if errors.is(err) and err.phase == "journal" and (err.kind == "config" or not err.code) then
     err.outcome, err.operation = "unknown", row.full_name
     return nil, err
   end

@@ -103,7 +103,7 @@ M.name = by_id_first(function(question, how)
     local at = record[question.reconcile.time_member]
     if type(at) ~= "number" or at >= question.first then candidates[#candidates + 1] = record end
   end
-  return nothing_but(question, candidates, "differs")
+  return nothing_but(question, candidates, "similar")
 end)
 
 ----------------------------------------------------------------------------------------------------------------- a key
@@ -200,7 +200,7 @@ M.state = by_id_first(function(question, how)
     question.doubted = true
     return undecided({ own }, "vanished")
   end
-  if not found[1] and similar[1] then return nothing_but(question, similar, "differs") end
+  if not found[1] and similar[1] then return nothing_but(question, similar, "similar") end
   return states[question.reconcile.target_state](question, own)
 end)
 
@@ -258,7 +258,7 @@ end
 -- Returns what is concluded from one batch that matches.
 local function judge_batch(question, batch)
   if #(batch.convertDetails or {}) == 0 then
-    return undecided({ batch }, "differs")
+    return undecided({ batch }, "similar")
   end
   local first, last = question.first - question.visible_ms, question.last
   local calls, err = question.claims:open_calls(first, last, question.later)
@@ -296,7 +296,7 @@ function M.conversion(question)
   question:unite(shown)
   local found, elsewhere = matching(question, question.union)
   if shown.incomplete then return question:doubt(found) end
-  if #found > 1 then return undecided(found, "many") end
+  if #found > 1 then return undecided(found, "similar") end
   if found[1] then return judge_batch(question, found[1]) end
   if elsewhere[1] then return undecided(elsewhere, "times") end
   return ask_coins(question)

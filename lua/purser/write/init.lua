@@ -13,11 +13,26 @@ local call = require "purser.write.call"
 local lazy = require "purser.client.util.lazy"
 local intents = require "purser.write.intent"
 local guard = lazy "purser.write.guard"
+local home = lazy "purser.write.journal.home"
 
 local M = {
   send = call.write, recall = call.recall, prepare = call.prepare, preview = call.preview, reconcile = call.reconcile,
   believe_prepared = call.believe_prepared, unnamed = call.unnamed, advice = intents.advice,
 }
+
+--- Returns why a client of an account and a service cannot use a journal, and the cure; nil where it can.
+---@return string|nil message, string|nil hint, string|nil option
+function M.check_journal(journal, account, host)
+  if not account or account == "" then
+    return "the journal is of one account, and no account is named",
+      "give the option account: a name of yours that stays when the key changes", "account"
+  end
+  local own, message = home.read(journal.db)
+  if not own then return "the journal cannot be read: " .. message end
+  journal.ids = own.ids
+  local refusal = home.refusal(journal.db, own, account, host)
+  if refusal then return refusal.message, refusal.hint, "journal" end
+end
 
 --- Makes the guard of a client.
 ---@return purser.Guard|nil guard, string|nil message, string|nil hint

@@ -3,10 +3,11 @@
 -- intent. Both kinds of journals share the digests, states and errors of this file.
 
 local core = require "purser.core"
-local digest = require "purser.client.util.digest"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local json = require "purser.json"
 local operations = require "purser.client.operations"
+local pipeline = require "purser.client.call.pipeline"
 local option_schema = require "purser.client.util.option_schema"
 local suggest = require "purser.client.util.suggest"
 local validate = require "purser.client.call.validate"
@@ -14,7 +15,7 @@ local validate = require "purser.client.call.validate"
 local M = {}
 
 local find, format, gmatch, gsub, lower = string.find, string.format, string.gmatch, string.gsub, string.lower
-local sub, upper = string.sub, string.upper
+local sub = string.sub
 
 ---@class purser.Intent
 ---@field operation string       full name
@@ -50,18 +51,7 @@ function M.id_of(record)
   return id ~= "" and id or nil
 end
 
---- Returns the list that shows the records of an operation; nil for none. Both groups of sub-accounts share lists.
----@return string|nil
-function M.history_of(row)
-  local lookup = row.reconcile and row.reconcile.lookup
-  return lookup and (gsub(lookup, "^broker%.", "sub_account."))
-end
-
---- Returns the list in which an operation makes a record; "" for none.
----@return string
-function M.makes_in(row)
-  return (row.effect == "create" or row.effect == "transfer") and M.history_of(row) or ""
-end
+M.history_of, M.makes_in = digests.history_of, digests.makes_in
 
 ---@return table<string, boolean>
 function M.shown_in(history)
@@ -79,44 +69,6 @@ end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
--- Returns a value, an amount in one spelling: 1.50 is 1.5.
-local function plain_amount(row, name, value)
-  local param = row.by_name[name]
-  local amount = param and param[2] == "amount" and core.decimal(value)
-  return tostring(amount or value)
-end
-
--- People spell these names in several ways.
-local spelled = { asset = upper, coin = upper, toAccount = lower, fromAccount = lower, address = lower }
-
--- Returns the names that a record shows of a call which only its content identifies; nil for any other call.
-local function shown_names(row)
-  local reconcile = row.reconcile
-  if not reconcile or reconcile.strategy ~= "match" and reconcile.strategy ~= "nothing" then return nil end
-  local shown = {}
-  for _, name in ipairs(reconcile.match_on) do shown[name] = true end
-  return shown
-end
-
--- Returns a digest of a title and values, without the generated id and passwords, which change when a call is repeated.
----@param shown table<string, boolean>|nil  the names that count; nil: all
----@param spelling table<string, fun(value: string): string>
-local function digest_of(title, row, params, shown, spelling)
-  local names, parts, made = {}, { title }, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
-  for name in pairs(params) do
-    local param = row.by_name[name]
-    local is_password = param and param[2] == "md5"
-    if name ~= made and not is_password and (not shown or shown[name]) then names[#names + 1] = name end
-  end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    local value = plain_amount(row, name, params[name])
-    if spelling[name] then value = spelling[name](value) end
-    parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
-  end
-  return digest.of(table.concat(parts, "\n"))
-end
-
 --- Returns a time as tables keep times: 13 digits, ordered as texts. Times out of range become the first or last.
 ---@param ms integer  epoch milliseconds
 ---@return string
@@ -124,29 +76,11 @@ function M.time_text(ms)
   return format("%013d", math.min(math.max(0, ms), 9999999999999))
 end
 
---- Returns the digest that equal calls of one history share: of all values that a record shows, without the generated
---- id. Of withdrawals neither network nor contract counts, and a memo counts as part of the address, as in one
---- operation.
-function M.digest(row, params)
-  local shown, history = shown_names(row), M.makes_in(row)
-  if row.moves and row.moves.to == "address" and params.address then
-    local memo = params.memo and params.memo ~= "" and ":" .. params.memo or ""
-    shown, params = nil, { coin = params.coin, address = params.address .. memo, amount = params.amount,
-      remark = params.remark }
-  end
-  return digest_of(history ~= "" and history or row.full_name, row, params, shown, spelled)
-end
-
---- Returns a digest of all values of a call: its key stands for them.
----@param params table<string, any>
----@return string
-function M.content(row, params) return digest_of(row.full_name, row, params, nil, { asset = upper, coin = upper }) end
-
 --- Returns the key of a call that carries the caller's id; nil for any other call.
 ---@return { name: string, content: string }|nil
 function M.own_key(row, params)
   local id = row.reconcile.generated_id and params[row.reconcile.client_id]
-  return id and { name = id, content = M.content(row, params) } or nil
+  return id and { name = id, content = digests.content(row, params) } or nil
 end
 
 --- Returns the one of calls of equal content and time that an intent written by hand means: no other id than its own
@@ -213,51 +147,52 @@ function M.is_same_content(content, other)
   return false
 end
 
---- Returns the error of a key that stands for other content; nil for the same.
+-- Returns a call in a few words: its operation, what it moves, and its state.
+local function told(known)
+  local row, params = operations.by_name[known.operation], known.params
+  if type(params) == "string" then params = core.decode(params) end
+  local moves = row and row.moves or {}
+  local amount, asset = params[moves.amount], params[moves.asset]
+  return format("%s%s, %s", known.operation, amount and asset and format(", %s %s", amount, asset) or "", known.state)
+end
+
+--- Returns the error of a key that stands for other content, or is written otherwise; nil for the same.
 ---@return purser.Error|nil
 function M.other_content(known, key, row)
-  if M.is_same_content(known.content, key.content) then return nil end
+  if known.key == key.name and M.is_same_content(known.content, key.content) then return nil end
+  local spelled = known.key ~= key.name and format('"%s" in other letters, ', known.key) or ""
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
     code = "journal.other_content", details = { key = key.name, call = known.id },
-    message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),
-    hint = format("`purser journal show %s` prints the first call; where both are one payment, repeat that, and give "
-      .. "this call another key only where it is owed besides", known.id) }
+    message = format('the key "%s" is %sthat of %s; nothing was sent', key.name, spelled, told(known)),
+    hint = format("where this is that payment, repeat it as it was (`purser journal show %s`); where it is another "
+      .. "step of one job, give it a key of its own, as %s/2", known.id, key.name) }
 end
 
---- Returns the error of a payment whose name is the key of a single call.
+--- Returns the error of a key that is a payment's name or id.
+---@param row table
+---@param known table<string, string>  the payment's row
+---@return purser.Error
+function M.key_of_payment(row, known, key)
+  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    code = "journal.used", details = { key = key, call = known.id },
+    message = format('the key "%s" is that of payment "%s" of the queue "%s"; nothing was sent', key, known.payment,
+      known.queue), hint = "let the queue make it, or give this call another key" }
+end
+
+--- Returns the error of a payment whose name or id is the key of a single call, or another payment's in other letters.
 ---@return purser.Error
 function M.key_of_call(known, key)
+  local what = known.queue ~= "" and format('that of payment "%s" in other letters', known.payment)
+    or format("that of %s", told(known))
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", code = "journal.used",
     details = { key = key, call = known.id },
-    message = format('the key "%s" was used for a single call; the payment is not added', key),
-    hint = format("`purser journal show %s` prints the call; where that is this payment, take the payment out of the "
-      .. "list, and give it another key only where it is owed besides", known.id) }
+    message = format('the key "%s" is %s; the payment is not added', key, what),
+    hint = format("where that is this payment, take the payment out of the list (`purser journal show %s`); where "
+      .. "it is owed besides, give it a key of its own", known.id) }
 end
 
---- Returns the error of a deed of another account, which may be this one under another name.
----@param unnamed string  the one that the client has where it is given none
----@return purser.Error
-function M.other_account(other, account, unnamed, what)
-  local about = account == unnamed and " (a digest of its API key)" or other == unnamed and ", with the same API key"
-    or ""
-  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
-    message = format('%s of account "%s", and this client is account "%s"%s', what, other, account, about),
-    hint = format('where that is one account, give the client account = "%s"%s, else %s', other,
-      account ~= unnamed and find(other, "^%x+$") and format(" or join the two (`purser journal join %s %s`)", other,
-        account) or "", about == "" and "add its payments first" or "give each client an account of its own") }
-end
-
---- Returns the error of an API key that nobody told apart from an account with a gate.
----@param identity string  a digest of the API key
----@return purser.Error
-function M.not_apart(gated, account, identity)
-  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
-    message = format('nothing was sent: this API key may be of account "%s", which is under a policy or a limit in '
-      .. 'this journal, and this client is account "%s"', gated, account),
-    hint = format('where the key is of account "%s", give the client that name and its policy, else say once that the '
-      .. 'key is not%s: `purser journal join %s %s`', gated, account == identity and ", and give it an account" or "",
-      identity, account == identity and "ACCOUNT" or account) }
-end
+--- Returns the error of a question that the journal refused, or could not answer.
+function M.error_of(problem) return errors.is(problem) and problem or M.journal_error("unknown", tostring(problem)) end
 
 --- Returns whether a record shows the call's own id.
 ---@param intent purser.Intent|purser.Call
@@ -293,8 +228,12 @@ function M.reconciled(journal, intent, answer, change)
   if not verdict or not id then return verdict, problem end
   -- a record with this call's id is its own, whatever an answer named; so is one of another history
   if shows_id or not verdict.is_taken then journal:contest(intent, tostring(id), intent.sent_at - CLOCKS_DIFFER_MS) end
-  if shows_id and verdict.is_taken then return journal:end_call(intent, ending) end
-  return verdict
+  if shows_id and verdict.is_taken then verdict, problem = journal:end_call(intent, ending) end
+  if shows_id and verdict and verdict.is_taken then -- an earlier call has the record's id, which was used anew
+    ending.is_renumbered = true
+    return journal:end_call(intent, ending)
+  end
+  return verdict, problem
 end
 
 -------------------------------------------------------------------------------- from a file, another process or by hand
@@ -393,6 +332,35 @@ function M.lock_hint(message)
     return "another program writes to it: wait until that has ended, or end it, and run this again; `lock_timeout_ms` "
       .. "of journal.open allows a longer wait"
   end
+end
+
+--- Returns the error of a call that the journal could not record.
+---@return purser.Error
+function M.unrecorded(row, problem)
+  if errors.is(problem) then
+    problem.operation = problem.operation or row.full_name
+    return problem
+  end
+  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
+    hint = M.lock_hint(tostring(problem)) }
+end
+
+--- Makes sure that a journal is for a client and its API key. Asks the service whose the key is, where that can be
+--- asked. Returns true; or nil and an error or a message.
+---@param identity string          a digest of the API key
+---@param is_look boolean|nil      nothing is sent
+---@param is_call boolean|nil      then: a call asks what its key stands for
+function M.identify(journal, client, identity, is_look, is_call)
+  local row = client.profile.live_operations and operations.by_name["live.uid"]
+  local function uid_of()
+    local answer, err = pipeline.run(client, row)
+    if not answer then return nil, err end
+    return tostring(answer.uid)
+  end
+  local account, host = client:account(), client._host
+  if is_look then return journal:look(account, identity, host, row and uid_of, is_call) end
+  return journal:identify(account, identity, client._guard and client._guard.limits, host, row and uid_of)
 end
 
 --- Returns the error of a journal whose statement failed.

@@ -9,134 +9,28 @@ local verdict = require "purser.write.verdict"
 
 local M = {}
 
----------------------------------------------------------------------------------------------------------- whose it is
-
--- A record belongs to the call whose answer named it, or whose id it shows; a call found by content has taken its
--- record.
-
----@class purser.evidence.Claims
-local Claims = {}
-Claims.__index = Claims
-
---- Makes what is known of the records of the call's history.
----@return purser.evidence.Claims
-function M.claims(service, row, intent)
-  return setmetatable({ journal = service.journal, row = row, intent = intent,
-    account = intent.account, operations = intents.shown_in(intents.history_of(row)) }, Claims)
-end
-
--- Asks the journal. Returns what it says; or nil and an error.
-local function ask(self, method, ...)
-  local value, message = self.journal[method](self.journal, ...)
-  if value == nil then return nil, intents.journal_error("unknown", message) end
-  return value
-end
-
---- Returns whether a call is the question's.
-function Claims:is_own(call)
-  local name = self.row.reconcile.generated_id and self.row.reconcile.client_id
-  local id = name and self.intent.params[name]
-  if self.intent.id == nil and id ~= nil then return call.params[name] == id end -- planned
-  return call.id ~= nil and call.id == self.intent.id
-end
-
--- Returns the calls with the ids of records, by id; or nil and an error.
-local function owners_of(self, column, records, id_of)
-  local asked, seen = {}, {}
-  for _, record in ipairs(records) do
-    local id = id_of(record)
-    if id and not seen[id] then seen[id], asked[#asked + 1] = true, id end
-  end
-  if not asked[1] then return {} end
-  return ask(self, "owners", column, self.account, asked, self.operations)
-end
-
-local function record_id(record)
-  local id = intents.id_of(record)
-  return id and tostring(id) or nil
-end
-
---- Returns the owners of records, record -> call; or nil and an error. The id that a record shows is stronger than its
---- content.
----@param records table[]
----@return table<table, purser.Call>|nil owners, purser.Error|nil err
-function Claims:owners(records)
-  local by_record, err = owners_of(self, "record_id", records, record_id)
-  if not by_record then return nil, err end
-  local reconcile = self.row.reconcile
-  local name = reconcile.generated_id and reconcile.client_id
-  local function id_of(record)
-    local id = name and record[name]
-    return type(id) == "string" and id ~= "" and id or nil
-  end
-  local by_id
-  by_id, err = owners_of(self, "key", records, id_of)
-  if not by_id then return nil, err end
-  local owners = {}
-  for _, record in ipairs(records) do
-    local owner, carrier = by_record[record_id(record) or ""], by_id[id_of(record) or ""]
-    owners[record] = owner and (owner.answered or not carrier) and owner or carrier
-  end
-  return owners
-end
-
---- Returns other open calls that can have made a record between two times; or nil and an error.
----@param later integer  by how much a record's time may lie after the time until which its call was accepted
-function Claims:open_calls(first, last, later)
-  local calls, err = ask(self, "open_calls", self.account, self.operations, first - later, last)
-  if not calls then return nil, err end
-  local others = {}
-  for _, call in ipairs(calls) do
-    local made_until = call.sent_at + (call.recv_window or 0) + later
-    if not self:is_own(call) and made_until >= first then others[#others + 1] = call end
-  end
-  return others
-end
-
---- Returns the calls of this operation that were made, and whose records the question shows; or nil and an error.
-function Claims:made_calls(first, last)
-  local calls, err = ask(self, "made_calls", self.account, { [self.row.full_name] = true }, first, last)
-  if not calls then return nil, err end
-  local found = {}
-  for _, call in ipairs(calls) do
-    local is_shown = call.sent_at >= first and not self:is_own(call)
-    for _, name in ipairs(self.row.reconcile.copy_params or {}) do
-      is_shown = is_shown and call.params[name] == self.intent.params[name]
-    end
-    if is_shown then found[#found + 1] = call end
-  end
-  return found
-end
-
---- Returns whether a person joined an API key with the account; or nil and an error.
-function Claims:is_joined(signer) return ask(self, "is_joined", signer, self.account) end
-
---- Returns whether a forgotten call can have made a record since `first`.
-function Claims:has_forgotten(first, later)
-  local forgotten_to = self.journal.forgotten
-  return forgotten_to ~= nil and forgotten_to + intents.MAX_WINDOW_MS + later >= first
-end
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 --------------------------------------------------------------------------------------------------------- what is said
 
 --- Why an answer is `undecided`: docs/write/outcomes.md lists the words.
 M.reasons = {
   clock = "a clock was wrong when it was sent or looked for, and nothing shows when the record must be visible",
-  differs = "the service shows an unclaimed record that may be this call's, and not all of it is as it was sent",
   early = "a record of it may yet be shown",
   failing = "the service shows it in a state that is no end, or by which it may have failed",
   forgotten = "it is so long ago that this client has forgotten which calls it made then, and one of them could have "
     .. "made it as well; a journal forgets none",
   ["id reused"] = "a record carries its id, which was used for another payment",
   incomplete = "%s",
-  many = "the service shows more than one unclaimed record that may be this call's",
-  planned = "the service shows an unclaimed record that may be of equal content, so it may have been made already",
+  next = "no later call of its kind was answered, whose record would show that the service writes records as before; "
+    .. "ask again after the next one",
   remark = "nothing but a remark identifies it; a person must look",
   rival = "another call could have made it as well",
+  similar = "the service shows unclaimed records that may be this call's, and nothing proves whose they are",
   stale = "the service does not show the record of another call that it answered, so records may be late",
   state = "the state of the withdrawal, or of the coins, does not say whether it was executed",
-  stranger = "another API key signed it, and the service shows this one no record of the account; where the account is "
-    .. "one, `purser journal join %s %s` says so",
+  stranger = "another API key signed it, and the service does not say whose this key is; only where you know that it "
+    .. "is of this account: `purser journal vouch %s`; by a key of another account the payment is made twice",
   times = "the service shows the name or the batch, and no time proves whether this call made it",
   vanished = "the service showed a record that agrees with it, and shows it no more",
 }
@@ -148,6 +42,9 @@ function M.undecided(candidates, why, ...)
 end
 
 local undecided = M.undecided
+
+--- Returns whether an answer is `undecided` for want of a later call of its kind.
+function M.waits_for_next(answer) return answer.outcome == "undecided" and answer.reason:find "^next: " ~= nil end
 
 local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 
@@ -181,15 +78,16 @@ local function times_of(question, attempt)
     attempt.sent_at + (attempt.recv_window or question.service.recv_window) + question.later
 end
 
--- Returns the attempts of a call in whose windows a record lies, the latest first; all where it lies in none.
+-- Returns the attempts of a call in whose windows a record lies, the latest first, and true; all, and false, where the
+-- record lies in none.
 local function attempts_of(question, call, record)
   local at, all, within = record[question.reconcile.time_member], { call }, {}
   for i, attempt in ipairs(call.earlier or {}) do all[i + 1] = attempt end
-  for _, one in ipairs(all[2] and type(at) == "number" and all or {}) do
+  for _, one in ipairs(type(at) == "number" and all or {}) do
     local first, last = times_of(question, one)
     if at >= first and at <= last then within[#within + 1] = one end
   end
-  return within[1] and within or all
+  return within[1] and within or all, within[1] ~= nil or type(at) ~= "number"
 end
 
 -- Returns the subject of a call; of an owner that of the attempt which made the record.
@@ -268,7 +166,7 @@ local function is_stale(question)
   if not made then return nil, err end
   for _, call in ipairs(made) do
     local id = question.reconcile.generated_id and call.params[question.reconcile.client_id]
-    local is_shown = call.record_id and reading.with_id(question.union, "record_id", call.record_id)[1]
+    local is_shown = not call.record_id or reading.with_id(question.union, "record_id", call.record_id)[1]
       or id and reading.with_id(question.union, question.reconcile.client_id, id)[1]
     if not is_shown then return true end
   end
@@ -336,25 +234,102 @@ local function rivals_end(question, open, seen, records)
   return ends
 end
 
--- Returns the answer of the one record that agrees. A rival's wait ends once its own record must be visible: two lost
--- calls would wait for each other.
-local function judge_one(question, record, seen)
-  if not has(question.shown.records, rawequal, record) then -- answers may be mixed up
-    return wait(question, "vanished", { record }, question.intent.sent_at + PATIENCE_MS)
-  end
-  local at, first, last, ends = record[question.reconcile.time_member], -math.huge, math.huge, nil
-  if at then first, last = at - verdict.MINUTE_MS, at + verdict.MINUTE_MS + question.before end
-  local open, err = question.claims:open_calls(first, last, question.later)
-  if not open then return nil, err end
-  for _, call in ipairs(open) do
-    local rival = verdict.tell(subject_of(question, call), seen)
-    if verdict.is_rival(rival, record) then
-      if call.state == "undecided" then return undecided({ record }, "rival") end
-      ends = math.max(ends or 0, rival.last or 0)
+-- Returns the records that no other open call explains better: each explains one record that agrees with it, and that
+-- differs from the question's call in a member which witnesses before and after show as it was sent.
+local function unexplained(question, subject, open, seen, records)
+  local left = { unpack(records) }
+  for _, call in ipairs(left[1] and open or {}) do
+    local other = verdict.tell(subject_of(question, call), seen)
+    for i, record in ipairs(left) do
+      if verdict.differs_surely(subject, record) and verdict.agrees(other, record) then
+        table.remove(left, i)
+        break
+      end
     end
   end
-  if ends then return wait(question, "rival", { record }, ends) end
-  return found(question, record)
+  return left
+end
+
+---@class purser.match.Group  open calls that cannot be told apart, and the records that agree with one of them
+---@field calls purser.verdict.Subject[]  the question's among them
+---@field records table[]
+---@field is_contested boolean  another open call, which is not alike, may have made one of the records
+---@field ends integer|nil      until then answers of the calls may come
+
+-- Adds the open calls that may have made the records of a group. Returns the group; or nil and an error.
+local function add_rivals(question, subject, group, seen)
+  local first, last = math.huge, -math.huge
+  for _, record in ipairs(group.records) do
+    local at = subject.time and record[subject.time]
+    first, last = math.min(first, at or -math.huge), math.max(last, at or math.huge)
+  end
+  local open, err = question.claims:open_calls(first - verdict.MINUTE_MS, last + verdict.MINUTE_MS + question.before,
+    question.later)
+  if not open then return nil, err end
+  group.calls, group.is_contested, group.ends = { subject }, false, nil
+  for _, call in ipairs(open) do
+    local other = verdict.tell(subject_of(question, call), seen)
+    local is_alike = verdict.is_alike(subject, other)
+    if has(group.records, is_alike and verdict.is_near_in_time or verdict.is_rival, other) then
+      if call.state ~= "undecided" then group.ends = math.max(group.ends or 0, other.last or 0) end
+      group.is_contested = group.is_contested or not is_alike
+      group.calls[#group.calls + 1] = other
+    end
+  end
+  return group
+end
+
+-- Returns the group of a call with which these records agree; or nil and an error.
+local function group_of(question, subject, fit, learned)
+  local group, count = { records = fit }, 0
+  while #group.records > count do
+    count = #group.records
+    local ok, err = add_rivals(question, subject, group, learned.seen)
+    if not ok then return nil, err end
+    if group.calls[2] and not group.is_contested then
+      local wide = setmetatable({}, { __index = subject })
+      for _, one in ipairs(group.calls) do
+        wide.first, wide.last = math.min(wide.first, one.first), math.max(wide.last, one.last)
+      end
+      group.records, err = fitting(question, wide, learned)
+      if not group.records then return nil, err end
+    end
+  end
+  return group
+end
+
+-- Returns the record of a call, where each call of its group has one, in the order of time; nil where one lacks.
+local function dealt(group, subject)
+  local calls, records, own = group.calls, group.records, nil
+  if #records ~= #calls or group.is_contested then return nil end
+  if not calls[2] then return records[1] end
+  local time = subject.time
+  table.sort(calls, function(a, b)
+    return a.first < b.first or a.first == b.first and tostring(a.call.id) < tostring(b.call.id)
+  end)
+  table.sort(records, function(a, b) return a[time] < b[time] end)
+  for i, one in ipairs(calls) do
+    local at = records[i][time]
+    if at < one.first or at > one.last then return nil end
+    if one == subject then own = records[i] end
+  end
+  return own
+end
+
+-- Returns the answer of the records that agree. A rival's wait ends once its own record must be visible: two lost calls
+-- would wait for each other. Of calls that cannot be told apart each has one of their records, or none is decided.
+local function judge_fit(question, subject, fit, learned)
+  local group, err = group_of(question, subject, fit, learned)
+  if not group then return nil, err end
+  local own, ends = dealt(group, subject), group.ends
+  if own and not has(question.shown.records, rawequal, own) then -- answers may be mixed up
+    return wait(question, "vanished", { own }, question.intent.sent_at + PATIENCE_MS)
+  end
+  local is_under_way = ends and question.service:now() < ends
+  if own and not is_under_way then return found(question, own) end
+  local why = fit[2] and "similar" or "rival"
+  if is_under_way then return wait(question, why, fit, ends) end
+  return undecided(fit, why)
 end
 
 -- Returns whether nothing shows that the reading API key is of the account: no record of a call that the signing key
@@ -369,9 +344,22 @@ local function is_stranger(question, owners)
     end
     if is_known then return false end
   end
-  local is_joined, err = question.claims:is_joined(reader)
-  if is_joined == nil then return nil, err end
-  return not is_joined
+  local is_vouched, err = question.claims:is_vouched(reader)
+  if is_vouched == nil then return nil, err end
+  return not is_vouched
+end
+
+-- Adds records that agree with the call though another call was answered with their id: a call owns one record, of its
+-- own window, and ids of records may be used anew.
+local function add_renumbered(question, subject, owners, may)
+  for record, owner in pairs(question.window.is_planned and {} or owners) do
+    local _, is_its = attempts_of(question, owner, record)
+    local is_one = is_its and not reading.with_id(question.union, "record_id", intents.id_of(record) or "")[2]
+    if not is_one and not question.claims:is_own(owner) and not intents.shows_id(owner, record)
+      and verdict.agrees(subject, record) then
+      may[#may + 1] = record
+    end
+  end
 end
 
 -- Returns the answer of all readings; nil while there is something to wait for, or nothing was done; or nil and an
@@ -392,13 +380,14 @@ local function judge(question)
   local is_foreign, failure = is_stranger(question, learned.owners)
   if is_foreign == nil then return nil, failure end
   local forgets = question.claims:has_forgotten(question.first, question.later)
-  if #fit == 1 and not (is_foreign or stale or forgets) then return judge_one(question, fit[1], seen) end
+  if fit[1] and not (is_foreign or stale or forgets) then return judge_fit(question, subject, fit, learned) end
   local may, message = unclaimed(question, function(record)
     -- the service's own word that it was not executed: only what agrees contradicts it
     return verdict.may_be(subject, record) and (not question.window.was_rejected or verdict.agrees(subject, record))
   end, learned.free, learned.of[question.intent.id] or {})
   if not may then return nil, message end
-  if is_foreign then return undecided(may, "stranger", question.service.signer, question.intent.account) end
+  add_renumbered(question, subject, learned.owners, may)
+  if is_foreign then return undecided(may, "stranger", question.service.signer) end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if forgets then return undecided(may, "forgotten") end
@@ -407,7 +396,11 @@ local function judge(question)
   if not open then return nil, err end
   local ends = rivals_end(question, open, seen, may)
   if ends and question.service:now() < ends then return wait(question, "rival", may, ends) end
-  return undecided(may, question.window.is_planned and "planned" or may[2] and "many" or "differs")
+  if question.window.is_planned then return undecided(may, "similar") end
+  may = unexplained(question, subject, open, seen, may)
+  if not may[1] then return nil end
+  if not has(may, verdict.may_be_for_good, subject) then return undecided(may, "next") end
+  return undecided(may, "similar")
 end
 
 -- Returns the records that agree with the call, of any owner.

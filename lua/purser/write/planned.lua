@@ -6,8 +6,9 @@
 local call = require "purser.write.call"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
-local gates = require "purser.write.gates"
+local home = require "purser.write.journal.home"
 local hooks = require "purser.client.call.hooks"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
@@ -46,9 +47,36 @@ function M.operation(operation) return operations.by_name[operation] end
 ---@return table<string, string>|nil values, purser.Error|nil err
 function M.check(operation, params) return validate.check(operations.by_name[operation], params) end
 
+--- Returns what is one name in whatever letters.
+---@type fun(name: string): string
+M.form = digests.form
+
+--- Returns whether a text has a sign that joins the letter before it.
+---@type fun(name: string): boolean
+M.is_decomposed = digests.is_decomposed
+
+--- Returns whether an entry of journal:entries is the call of a payment: the content is compared, not the key.
+---@param entry purser.JournalEntry
+---@param operation string
+---@param params table
+---@return boolean
+function M.is_same(entry, operation, params)
+  local row = operations.by_name[operation]
+  return row ~= nil and entry.intent.operation == operation
+    and intents.is_same_content(entry.content, digests.content(row, validate.check(row, params) or params))
+end
+
 --- Returns a digest of parameters, the same for all spellings.
 ---@type fun(operation: string, params: table<string, string>): string
-function M.content(operation, params) return intents.content(operations.by_name[operation], params) end
+function M.content(operation, params) return digests.content(operations.by_name[operation], params) end
+
+--- Returns the name of which a client's ids at the service are made.
+---@type fun(client: purser.Client): string
+function M.ids_of(client) return call.ids_of(private.state_of(client)) end
+
+--- Returns the id by which the service knows a payment of a queue.
+---@type fun(account: string, queue: string, key: string): string
+M.id_of_payment = digests.id_of_payment
 
 --- Returns the columns of a call.
 ---@param operation string
@@ -58,7 +86,7 @@ function M.content(operation, params) return intents.content(operations.by_name[
 function M.columns(operation, params, key)
   local row = operations.by_name[operation]
   return { operation = operation, params = intents.encode { params = params }, key = key or "",
-    content = intents.content(row, params), digest = intents.digest(row, params), history = intents.makes_in(row) }
+    content = digests.content(row, params), digest = digests.likeness(row, params), history = intents.makes_in(row) }
 end
 
 --- Adds a row. Returns whether it was added: not where another has its key, or its place in a queue.
@@ -73,9 +101,9 @@ function M.insert(tx, columns)
 end
 
 --- Returns the row of an equal call without a known end, an undecided one first, locked; nil for none.
----@type fun(tx: table, account: string, operation: string, params: table<string, string>): table<string, string>|nil
-function M.equal_call(tx, account, operation, params)
-  local rows = calls.equal_calls(tx, account, intents.digest(operations.by_name[operation], params), "",
+---@type fun(tx: table, operation: string, params: table<string, string>): table<string, string>|nil
+function M.equal_call(tx, operation, params)
+  local rows = calls.equal_calls(tx, digests.likeness(operations.by_name[operation], params), "",
     calls.for_update[tx.db.name])
   for _, row in ipairs(rows) do
     if row.state == "undecided" then return row end
@@ -90,9 +118,9 @@ M.standing_word = words.standing
 M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
---- Returns the names that persons joined with an account.
----@type fun(tx: table, account: string): string[]
-M.joined_names = gates.joined
+--- Ends the transaction where the journal is of another account or service than the client's.
+---@type fun(tx: table, client: purser.Client)
+function M.enter(tx, client) home.enter(tx, client:account(), private.state_of(client)._host) end
 
 --- Returns a record's id; nil for none.
 ---@type fun(record: table): string|nil
@@ -126,14 +154,6 @@ function M.has_journal(client, journal)
   local state = private.state_of(client)
   return state ~= nil and state._journal == journal
 end
-
---- Returns the name of a client's account that was given none.
----@type fun(client: purser.Client): string
-function M.unnamed(client) return call.unnamed(private.state_of(client)) end
-
---- Returns the error of a deed of another account, which may be this one.
----@type fun(other: string, account: string, unnamed: string, what: string): purser.Error
-M.other_account = intents.other_account
 
 --- Sends a planned call, and writes its end with that of `planned:after(outcome, message, err)`. Returns as an
 --- operation does.

@@ -5,6 +5,8 @@
 -- promise: the request's window and the time until a record must be visible have passed, and none of two whole readings
 -- of a history shows a record that may be the call's.
 
+local claims = require "purser.write.claims"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local find = require "purser.write.find"
 local intents = require "purser.write.intent"
@@ -69,7 +71,7 @@ function M.question(service, row, intent, options, window)
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
     window = window or {}, whole = 0, newer_than = 0, turn = reading.turn(),
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
-    claims = match.claims(service, row, intent),
+    claims = claims.new(service, row, intent),
   }, Question)
   local delay_ms = options.visibility_delay_ms or service.visibility_delay_ms
   question.visible_ms = reading.visible_ms(intent.recv_window or service.recv_window, delay_ms)
@@ -267,6 +269,31 @@ local function ask_and_keep(question)
   return keep(question, undecided({}, "rival"))
 end
 
+------------------------------------------------------------------------------------------ for want of a later call
+
+--- Keeps in mind which calls are undecided for want of a later call of their kind. Returns these, by id.
+---@param waiting table|false
+---@return table|false waiting
+function M.note_next(waiting, unreconciled, answer)
+  local intent = errors.is(unreconciled) and unreconciled.intent or unreconciled
+  if not intent.id or not match.waits_for_next(answer) then return waiting end
+  waiting = waiting or {}
+  waiting[intent.id] = { intent = intent }
+  return waiting
+end
+
+--- Notes that a call was answered, and takes those that may be asked about: a later call was answered so long before
+--- that its record must be visible. Returns their intents.
+function M.due(waiting, row, now, visible_ms)
+  local due = {}
+  for id, one in pairs(waiting) do
+    one.answered_at = one.answered_at or row.full_name == one.intent.operation and now or nil
+    local is_due = one.answered_at and now >= one.answered_at + visible_ms
+    if is_due then due[#due + 1], waiting[id] = one.intent, nil end
+  end
+  return due
+end
+
 -- Returns the row and the intent of what is to be reconciled; or nil and an error.
 local function take(service, unreconciled)
   if errors.is(unreconciled) then
@@ -304,7 +331,7 @@ local function identified(service, row, intent, is_payment)
     known = holder
   end
   if not known then return intent end
-  if known.operation ~= intent.operation or known.digest ~= intents.digest(row, intent.params) then
+  if known.operation ~= intent.operation or known.digest ~= digests.likeness(row, intent.params) then
     return nil, errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
       "give the one of journal:entries()")
   end

@@ -2,13 +2,16 @@
 -- The predicate of reconciling: which records may be a call's, and which one agrees with it. docs/write/outcomes.md has
 -- the sentences.
 --
--- A record shows each member that was sent as it was sent, otherwise, or not at all. Records of other calls show how
--- this service writes what is sent. Of each kind (name, coin and network) a member is
---   known     shown as it was sent, and never otherwise
---   silent    shown otherwise each time; an id, a coin, a memo or a kind of account is not compared then, but with the
---             form in which the very value was shown
--- and the same of a route, which is the payee as well. A record is not a call's where one member differs that is known
--- for the route, or where two differ that are known: no service alters two members of one record unseen.
+-- Of each member a record has one likeness with a call:
+--   same    as it was sent; or in the form in which records of other calls show this very value, where none shows it as
+--           it was sent
+--   form    in a form that may stand for what was sent: an amount less a fee or cut, a text extended or masked
+--   other   another value
+--   nil     not shown, or not to be compared
+-- Records of other calls show how this service writes what is sent. Of each kind (name, coin and network) a member is
+-- *known* where such witnesses show it as it was sent, and none otherwise. A witness has the date of its call. One
+-- difference proves nothing, since each release, path or fee of a service may alter a member. A record is not a call's
+-- where two known members differ; or three, where no later call shows these members.
 
 local answers = require "purser.write.answers"
 local decimal = require "purser.decimal"
@@ -25,9 +28,6 @@ local exact = { memo = true, note = true, remark = true }
 
 -- These compare where they were not sent as well: nothing is a value of theirs.
 local may_lack = { memo = true, remark = true }
-
--- These say who is paid.
-local payees = { "address", "toAccount", "fromAccount" }
 
 -- Where these are shown otherwise each time, they are not compared.
 local may_be_silent = { id = true, coin = true, asset = true, memo = true, remark = true, toAccountType = true,
@@ -58,20 +58,22 @@ local function shown_of(record, name)
   return text
 end
 
-local function digits_of(amount) return #((amount or ""):match "%.(%d+)$" or "") end
-
 -- A record must show these, or it may be anybody's. A list that is asked for by a member need not show that member.
 local must_show = { address = true, toAccount = true, amount = true, time = true }
+
+-- A difference counts BETWEEN where calls before and after show the member as it was sent, ONE_SIDED where only others
+-- do, and twice as much of an amount that no fee explains. A record is another's from the subject's limit on.
+local BETWEEN, ONE_SIDED = 3, 2
 
 ---@class purser.verdict.Subject  a call, as records compare with it
 ---@field names string[]                what is compared, "time" and "id" among it
 ---@field asked table<string, boolean>  by what the list is asked for
 ---@field sent table<string, string>    in one spelling
 ---@field time string|nil               the member that shows a record's time: between `first` and `last`, nil for any
----@field digits integer                of its amount, behind the point
 ---@field pays boolean|nil              it moves funds to somebody whom its records show
----@field forms table<string, table<string, boolean>>  by name: the forms in which the value that was sent was shown
----@field limit integer                 so many known members differ in another's record
+---@field known table<string, table|false>  by name: the dates of the first and the last witness, if any
+---@field forms table<string, table<string, boolean>>  by name: how the very value was shown, which never is as sent
+---@field limit integer                 how much of what is known differs in another's record
 ---@field is_apart boolean|nil           an amount that no fee explains is another's, though nothing is known of it
 
 --- Makes a subject of a call.
@@ -79,13 +81,10 @@ local must_show = { address = true, toAccount = true, amount = true, time = true
 function M.subject(call, first, last)
   local row = operations.by_name[call.operation]
   local reconcile, params = row.reconcile, call.params
-  local self = { call = call, names = {}, asked = {}, sent = {}, kinds = {}, routes = {}, first = first, last = last,
-    time = reconcile.time_member, limit = 2, moves = row.effect == "transfer", known = {}, known_here = {},
-    silent = {}, forms = {} }
-  local route, payee = (" %s %s"):format(tostring(params.coin or params.asset):upper(),
-    tostring(params.netWork or params.network)), {}
-  for _, name in ipairs(payees) do payee[#payee + 1] = params[name] and tostring(params[name]):lower() or "" end
-  payee = table.concat(payee, " ")
+  local self = { call = call, names = {}, asked = {}, sent = {}, kinds = {}, first = first, last = last,
+    time = reconcile.time_member, limit = 2 * BETWEEN, moves = row.effect == "transfer", known = {}, forms = {} }
+  local route = (" %s %s"):format(tostring(params.coin or params.asset):upper(),
+    tostring(params.netWork or params.network))
   for _, name in ipairs(reconcile.copy_params or {}) do self.asked[name] = true end
   for _, list in ipairs { reconcile.copy_params or {}, reconcile.match_on or {} } do
     for _, name in ipairs(list) do
@@ -94,11 +93,9 @@ function M.subject(call, first, last)
       if is_compared then
         self.names[#self.names + 1], self.sent[name] = name, text_of(name, params[name])
         self.kinds[name] = name .. (params[name] == nil and "-" or "") .. route
-        self.routes[name] = self.kinds[name] .. " " .. payee
       end
     end
   end
-  self.digits = digits_of(self.sent.amount)
   if reconcile.generated_id then
     self.id_name, self.id = reconcile.client_id, params[reconcile.client_id]
     self.names[#self.names + 1], self.kinds.id = "id", self.id and "id+" or "id-"
@@ -125,12 +122,12 @@ end
 
 -------------------------------------------------------------------------------------------------- what records show
 
--- Notes that a member was shown as it was sent, or otherwise, and by whose record alone.
-local function note(seen, kind, is_same, digits, by)
-  local one = seen[kind] or { digits = -1 }
+-- Notes that a member was shown as it was sent, from when to when, or otherwise, and by whose record alone.
+local function note(seen, kind, is_same, by, at)
+  local one = seen[kind] or {}
   seen[kind] = one
   if is_same then
-    one.digits = math.max(one.digits, digits)
+    one.first, one.last = math.min(one.first or at, at), math.max(one.last or at, at)
   else
     one.otherwise = (one.otherwise == nil or one.otherwise == by) and by or true
   end
@@ -153,13 +150,12 @@ function M.learn(owned)
         if answered then is_same = id == subject.id end
       end
       if is_same ~= nil then
-        local by = subject.id or subject.call.id or subject
-        note(seen, subject.kinds[name], is_same, 0, by)
-        if subject.routes[name] then
+        note(seen, subject.kinds[name], is_same, subject.id or subject.call.id or subject,
+          subject.first or tonumber(record[subject.time]) or 0)
+        if name ~= "id" and name ~= "time" then
           local value = form_key(subject, name)
           seen[value] = seen[value] or {}
           seen[value][shown_of(record, name) or ""] = true
-          note(seen, subject.routes[name], is_same, name == "amount" and subject.digits or 0, by)
         end
       end
     end
@@ -167,41 +163,66 @@ function M.learn(owned)
   return seen
 end
 
-local function is_known(one, digits) return one ~= nil and not one.otherwise and one.digits >= digits end
+local ALWAYS, ANY_FORM = { first = 0, last = math.huge }, {}
 
 --- Tells a subject what was learned.
 ---@param is_planned boolean|nil  nobody knows that it was sent: then one known difference is enough
 function M.tell(subject, seen, is_planned)
-  local amount = seen[subject.kinds.amount]
-  if is_planned then subject.limit, subject.is_apart = 1, not (amount and amount.otherwise) end
+  local amount = seen[subject.kinds.amount] or {}
+  if is_planned then subject.limit = BETWEEN end
+  subject.is_apart = not amount.otherwise and (is_planned or amount.last and not subject.pays)
   for _, name in ipairs(subject.names) do
-    local one, route = seen[subject.kinds[name]], subject.routes[name]
+    local one = seen[subject.kinds[name]] or {}
     -- two keys or accounts of other names and times are two, whatever was seen
-    subject.known[name] = is_known(one, 0) or not subject.moves and not (one and one.otherwise)
-    subject.known_here[name] = route and is_known(seen[route], name == "amount" and subject.digits or 0) or false
-    subject.forms[name] = route and seen[form_key(subject, name)]
-    subject.silent[name] = may_be_silent[name] and one and one.otherwise and one.digits < 0 or false
+    subject.known[name] = not one.otherwise and (one.last and one or not subject.moves and ALWAYS)
+    subject.forms[name] = may_be_silent[name] and one.otherwise and not one.last
+      and (seen[form_key(subject, name)] or ANY_FORM)
   end
   return subject
 end
 
--- Returns whether a member may be shown in another form: a text extended or masked, an amount with or without its fee.
-local function is_formed(subject, record, name)
-  if name ~= "amount" then return answers.is_loosely(tostring(record[name]), tostring(subject.call.params[name])) end
-  local sent, shown = decimal.shown(subject.sent.amount), decimal.shown(record.amount)
-  local fee = decimal.shown(record.transactionFee)
-  return sent ~= nil and shown ~= nil and fee ~= nil and (sent == shown + fee or shown == sent + fee)
+---------------------------------------------------------------------------------------------------------- likeness
+
+local ZERO = decimal "0"
+
+-- Returns whether a fee may explain two amounts' difference: it takes less than half. Transfers to one's own accounts
+-- have no fee: there the amounts differ by less than a unit of the last digit shown, by that unit of a cut binary
+-- fraction, or by a millionth.
+local function is_form_of_amount(sent, shown, is_own)
+  local a, b = decimal(sent or ""), shown and decimal((shown:gsub("^%-", "")))
+  if not a or not b or b == ZERO then return true end
+  if is_own then
+    local digits, off = #(shown:match "%.(%d+)$" or ""), (a - b):abs()
+    local unit = decimal(digits == 0 and "1" or "0." .. ("0"):rep(digits - 1) .. "1")
+    return off < unit or off == unit and digits > 0 or off < a * "0.000001"
+  end
+  return not (a > b + b or b > a + a)
 end
 
---- Returns whether a record with the call's own id shows another payment. `seen` is nil before anything was learned.
-function M.contradicts(subject, record, seen)
-  for _, name in ipairs { "coin", "asset", "address", "toAccount", "amount" } do
-    local one = seen and subject.kinds[name] and seen[subject.kinds[name]]
-    local is_otherwise = one and one.otherwise and one.otherwise ~= (subject.id or subject.call.id or subject)
-    local differs = subject.kinds[name] and not is_otherwise and compared(subject, record, name) == false
-    if differs and not is_formed(subject, record, name) then return true end
+-- Returns whether a record shows the id as a number, which has lost digits.
+local function is_rounded(subject, record)
+  local shown = tonumber(record[subject.id_name])
+  return shown ~= nil and shown == tonumber(subject.id or "")
+end
+
+-- Returns whether a shown value that differs may stand for what was sent.
+local function is_form(subject, record, name)
+  if name == "amount" then
+    return is_form_of_amount(subject.sent.amount, shown_of(record, name), not subject.pays)
+  elseif name == "id" then
+    return is_rounded(subject, record)
   end
-  return false
+  return name ~= "time" and subject.sent[name] ~= nil and shown_of(record, name)
+    and answers.is_loosely(shown_of(record, name), subject.sent[name]) or false
+end
+
+-- Returns the likeness of a member.
+local function likeness(subject, record, name)
+  local is_same = compared(subject, record, name)
+  if is_same ~= false then return is_same and "same" or nil end
+  local forms = subject.forms[name]
+  if forms and (forms == ANY_FORM or forms[shown_of(record, name)]) then return "same" end
+  return is_form(subject, record, name) and "form" or "other"
 end
 
 -------------------------------------------------------------------------------------------------------- one record
@@ -215,89 +236,100 @@ local function is_far(subject, record)
   return at < subject.first - FAR_MS or at > subject.last + FAR_MS
 end
 
-local ZERO = decimal "0"
-
--- Returns whether no fee explains two amounts' difference: a fee takes less than half. Transfers to one's own accounts
--- have no fee: there the amounts differ by less than a unit of the last digit shown, by that unit of a cut binary
--- fraction, or by a millionth where amounts are not proved.
-local function are_near(sent, shown, is_own, is_proved)
-  local a, b = decimal(sent or ""), shown and decimal((shown:gsub("^%-", "")))
-  if not a or not b or b == ZERO then return true end
-  if is_own then
-    local digits, off = digits_of(shown), (a - b):abs()
-    local unit = decimal(digits == 0 and "1" or "0." .. ("0"):rep(digits - 1) .. "1")
-    return off < unit or off == unit and digits > 0 or not is_proved and off < a * "0.000001"
-  end
-  return not (a > b + b or b > a + a)
+-- Returns what a difference counts. The time of a planned call is that of the record, if it is the call's.
+local function weight(subject, record, name, like, is_confirmed)
+  local known, at = subject.known[name], subject.first or record[subject.time]
+  if not known or name == "id" and like == "form" then return 0 end
+  local is_between = type(at) == "number" and known.first <= at and (is_confirmed or at <= known.last)
+  local count = is_between and BETWEEN or ONE_SIDED
+  return name == "amount" and like == "other" and 2 * count or count
 end
 
--- Returns whether a record shows the id as a number, which has lost digits.
-local function is_rounded(subject, record)
-  local shown = tonumber(record[subject.id_name])
-  return shown ~= nil and shown == tonumber(subject.id or "")
-end
-
--- Returns whether a member alone shows that a record is another's; and whether it differs from what is known.
-local function tells_apart(subject, record, name)
-  local is_same, knows = compared(subject, record, name), subject.known[name]
-  if name == "id" and is_same ~= true and knows then -- none is shown as well, where others show theirs
-    return false, not is_rounded(subject, record)
-  elseif is_same ~= false then
-    return false, false
-  end
-  -- fees may be of some withdrawals alone, and amounts be cut: a near one may be the call's
-  if name == "amount" then
-    local is_proved = subject.known_here.amount
-    local is_own = not subject.pays or is_proved and not subject.sent.address
-    if are_near(subject.sent.amount, shown_of(record, name), is_own, is_proved) then return false, knows end
-  end
-  return subject.known_here[name] or name == "amount" and subject.is_apart, knows
-end
-
---- Returns whether a record that nobody owns may be the call's.
-function M.may_be(subject, record)
+-- Returns whether a record may be the call's.
+---@param is_confirmed boolean  as if a later call had shown all as the earlier ones
+local function may_be(subject, record, is_confirmed)
   local count = 0
   for _, name in ipairs(subject.names) do
-    local is_other, differs = tells_apart(subject, record, name)
-    if differs then count = count + 1 end
-    if is_other or count >= subject.limit then return false end
+    local like = likeness(subject, record, name)
+    if like == "form" or like == "other" then
+      if name == "amount" and like == "other" and subject.is_apart then return false end
+      count = count + weight(subject, record, name, like, is_confirmed)
+      if count >= subject.limit then return false end
+    end
   end
   return not is_far(subject, record)
 end
 
--- Returns whether a member differs that is compared. A silent one is compared with the forms of the very value.
-local function differs(subject, record, name)
-  if compared(subject, record, name) ~= false then return false end
-  local forms = subject.forms[name]
-  return not subject.silent[name] or forms ~= nil and not forms[shown_of(record, name)]
+--- Returns whether a record that nobody owns may be the call's.
+function M.may_be(subject, record) return may_be(subject, record, false) end
+
+--- Returns the same as if a later call of its kind were answered, and shown as the earlier ones.
+function M.may_be_for_good(subject, record) return may_be(subject, record, true) end
+
+--- Returns whether a record differs in a member that witnesses before and after the call show as it was sent.
+function M.differs_surely(subject, record)
+  for _, name in ipairs(subject.names) do
+    local like = likeness(subject, record, name)
+    if (like == "form" or like == "other") and weight(subject, record, name, like) >= BETWEEN then return true end
+  end
+  return false
 end
 
 --- Returns whether all that a record shows is as it was sent, its payee, its amount and its time among it.
 ---@param is_lax boolean|nil  these may be hidden, and the id another
 function M.agrees(subject, record, is_lax)
   for _, name in ipairs(subject.names) do
-    local is_same = compared(subject, record, name)
-    if is_same == nil and not is_lax and must_show[name] and not subject.asked[name] then return false end
-    if differs(subject, record, name) and not (is_lax and name == "id") then return false end
+    local like = likeness(subject, record, name)
+    if like == nil and not is_lax and must_show[name] and not subject.asked[name] then return false end
+    if (like == "form" or like == "other") and not (is_lax and name == "id") then return false end
   end
   return true
 end
 
+--- Returns whether no record tells two calls apart, but by the ids that they carry.
+function M.is_alike(subject, other)
+  for _, name in ipairs(subject.names) do
+    if subject.sent[name] ~= other.sent[name] or subject.kinds[name] ~= other.kinds[name] then return false end
+  end
+  return #subject.names == #other.names
+end
+
 M.MINUTE_MS = 60000 -- next to a window, for times that are cut to whole minutes
+
+--- Returns whether a record lies within a minute of a call's window.
+function M.is_near_in_time(subject, record)
+  local at = subject.time and record[subject.time]
+  return type(at) ~= "number" or not subject.first
+    or at >= subject.first - M.MINUTE_MS and at <= subject.last + M.MINUTE_MS
+end
 
 --- Returns whether another open call may have made a record: all but the amount agrees, and that may be less a fee.
 function M.is_rival(subject, record)
   if not M.may_be(subject, record) then return false end
   for _, name in ipairs(subject.names) do
-    if name == "amount" then
-      if not are_near(subject.sent.amount, shown_of(record, "amount"), not subject.pays) then return false end
-    elseif name ~= "time" and name ~= "id" then
-      if differs(subject, record, name) then return false end
-    end
+    local like = name ~= "time" and name ~= "id" and likeness(subject, record, name)
+    if like == "other" or like == "form" and (name ~= "amount" or subject.known.amount) then return false end
   end
-  local at = subject.time and record[subject.time]
-  return type(at) ~= "number" or not subject.first
-    or at >= subject.first - M.MINUTE_MS and at <= subject.last + M.MINUTE_MS
+  return M.is_near_in_time(subject, record)
+end
+
+-- Returns whether the fee that a record shows explains its amount.
+local function is_less_its_fee(subject, record)
+  local sent, shown = decimal.shown(subject.sent.amount), decimal.shown(record.amount)
+  local fee = decimal.shown(record.transactionFee)
+  return sent ~= nil and shown ~= nil and fee ~= nil and (sent == shown + fee or shown == sent + fee)
+end
+
+--- Returns whether a record with the call's own id shows another payment. `seen` is nil before anything was learned.
+function M.contradicts(subject, record, seen)
+  for _, name in ipairs { "coin", "asset", "address", "toAccount", "amount" } do
+    local one = seen and subject.kinds[name] and seen[subject.kinds[name]]
+    local is_otherwise = one and one.otherwise and one.otherwise ~= (subject.id or subject.call.id or subject)
+    local explains = name == "amount" and is_less_its_fee or is_form
+    local differs = subject.kinds[name] and not is_otherwise and compared(subject, record, name) == false
+    if differs and not explains(subject, record, name) then return true end
+  end
+  return false
 end
 
 return M

@@ -3,6 +3,7 @@
 
 local books_world = require "books_world"
 local core = require "purser.core"
+local database = require "purser.client.util.database"
 local files = require "files"
 local outbox = require "purser.client.transport.outbox"
 local purser = require "purser"
@@ -271,5 +272,82 @@ describe("The outbox of a database", function()
       receivers = { log = { webhook = "http://example.org/" } } }
     assert.is_nil(books)
     assert.truthy(err.message:find("no https", 1, true))
+  end)
+end)
+
+describe("A receiver's lane", function()
+  after_each(files.remove_kept)
+
+  local BUDGET_MS, HANG_MS = 20000, 10000
+
+  -- Returns an outbox for receivers, its database, and a function that adds an event of a subject of its own.
+  local function boxed(names)
+    local db, box, seq = assert(database.open { sqlite = files.new_path(), relaxed = true }), outbox.new "purser_t", 0
+    assert(db:transaction(function(tx)
+      for _, one in ipairs(outbox.tables) do
+        local columns = {}
+        for name in one[2]:gmatch "%S+" do columns[#columns + 1] = name .. " TEXT NOT NULL" end
+        local keys = one[2]:match(("%S+ ?"):rep(one[3])):gsub(" $", ""):gsub(" ", ", ")
+        tx:rows(("CREATE TABLE purser_t_%s (%s, PRIMARY KEY (%s))"):format(one[1], table.concat(columns, ", "), keys))
+      end
+      box:add(tx, names)
+      return true
+    end))
+    return box, db, function(now)
+      seq = seq + 1
+      assert(db:transaction(function(tx)
+        box:emit(tx, { id = "e" .. seq, kind = "k", subject = "s" .. seq, seq = ("%012d"):format(seq),
+          at = ("%013d"):format(now), body = "{}", raw = "" })
+        return true
+      end))
+    end
+  end
+
+  -- Returns the worst delay of a receiver that takes all, in rounds with a new event each; `hanging` ones fail slowly.
+  local function worst_delay(count, hanging, rounds)
+    local now, names, senders, worst, made, taken = 1700000000000, {}, {}, 0, {}, 0
+    for i = 1, count do
+      local name = ("r%04d"):format(i)
+      names[i] = name
+      senders[name] = { deliver = function()
+        if hanging[i] then
+          now = now + HANG_MS
+          return nil, "hangs"
+        end
+        taken = taken + 1
+        return true
+      end }
+    end
+    local box, db, add = boxed(names)
+    for round = 1, rounds do
+      add(now)
+      made[round] = now
+      box:deliver(db, senders, function() return now end, { budget_ms = BUDGET_MS, told = function(_, event, ok)
+        if ok then worst = math.max(worst, now - made[tonumber(event.id:match "%d+")]) end
+      end })
+      now = now + 10000
+    end
+    db:close()
+    return worst, taken
+  end
+
+  it("keeps no other waiting for more than a round, wherever in the alphabet the one that hangs is", function()
+    for _, place in ipairs { 1, 2, 3 } do
+      local worst, taken = worst_delay(3, { [place] = true }, 40)
+      assert.equal(80, taken)
+      assert.is_true(worst <= BUDGET_MS + HANG_MS, worst)
+    end
+  end)
+
+  it("is one of a thousand, of which one hangs", function()
+    local worst, taken = worst_delay(1000, { true }, 3)
+    assert.equal(3 * 999, taken)
+    assert.is_true(worst <= HANG_MS, worst)
+  end)
+
+  it("is first in the next round where the budget ended before it", function()
+    local worst, taken = worst_delay(6, { true, true, true, [5] = true }, 60)
+    assert.is_true(taken >= 118, taken) -- the last round may end before them
+    assert.is_true(worst <= 2 * (BUDGET_MS + 2 * HANG_MS), worst)
   end)
 end)

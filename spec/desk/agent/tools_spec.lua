@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Which payments of an agent are equal: the same to the same place, whatever id they carry.
 
+local json = require "purser.json"
+local message = require "purser.desk.agent.message"
 local tools = require "purser.desk.agent.tools"
 
 describe("two payments of an agent", function()
@@ -39,7 +41,7 @@ describe("the tools of an agent", function()
         end } }
   end)
 
-  local function call(name, arguments) return made.call(made.by_name[name], arguments) end
+  local function call(name, arguments) return made.call(made.by_name[name], message.read(json.encode(arguments))) end
 
   it("look for an equal payment in all calls of these days, page by page", function()
     local params = { asset = "USDT", amount = "5", fromAccountType = "SPOT", toAccountType = "FUTURES" }
@@ -62,7 +64,7 @@ describe("the tools of an agent", function()
   it("name the arguments that they need", function()
     local needed = {}
     for i, tool in ipairs(made) do needed[i] = tool.name .. " " .. table.concat(tool.schema.required, " ") end
-    assert.same({ "read operation", "propose reference operation params", "pay reference digest", "status reference",
+    assert.same({ "read operation", "propose reference operation params", "pay reference digest", "status ",
       "payments ", "stop reason" }, needed)
   end)
 
@@ -85,13 +87,13 @@ describe("the tools of an agent", function()
       state, answers, reconciled = name, 0, 0
       local said = call("status", { reference = "r" }).state
       assert.equal(looks, reconciled, name)
-      assert.equal(({ done = "paid", rejected = "rejected" })[name] or "unknown", said)
+      assert.equal(({ done = "accepted", rejected = "rejected", undecided = "undecided" })[name] or "unknown", said)
     end
     answers = 1
     assert.equal("unknown", call("status", { reference = "r" }).state)
     state, answers, problem = "unknown", 2, { message = "no route to host" }
     local said = call("status", { reference = "r" })
-    assert.same({ "unknown", tostring(problem) }, { said.state, said.reason })
+    assert.same({ "unknown", "no route to host [outcome unknown]" }, { said.state, said.reason })
     answers = 1
     assert.equal("unknown", call("pay", { reference = "r", digest = "d" }).state)
   end)

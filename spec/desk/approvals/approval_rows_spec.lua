@@ -19,9 +19,9 @@ local function send(tx, id, hours, amount, more)
   for name, value in pairs(more or {}) do params[name] = value end
   local call = rules.call(more and more.operation or "wallet.withdraw", params)
   call.now = NOON + math.floor(hours * HOUR)
-  own.write(tx, id, call.now, { operation = call.operation, params = json.encode(params), account = "treasury",
+  own.write(tx, id, call.now, { operation = call.operation, params = json.encode(params),
     destination = call.destination, state = "open" })
-  approval_rows.charge(tx, "treasury", call, call.now)
+  approval_rows.charge(tx, call, call.now)
   return call
 end
 
@@ -31,7 +31,7 @@ end
 
 local function sum(tx, call, limit)
   limit.coin, limit.per = limit.coin or "USDT", limit.per or "account"
-  return tostring(approval_rows.sum(tx, "treasury", call, limit, {}))
+  return tostring(approval_rows.sum(tx, call, limit, {}))
 end
 
 describe("the sums of an account", function()
@@ -148,8 +148,8 @@ describe("what is pruned", function()
       local left = {}
       for i, plan in ipairs(tx:rows "SELECT plan FROM purser_statements ORDER BY plan") do left[i] = plan.plan end
       assert.same({ "needed", "retried", "valid", "young" }, left)
-      assert.equal(4, #approval_rows.stored(tx, "treasury"))
-      assert.is_nil(approval_rows.stored(tx, "treasury")[1].text) -- each is read alone: a plan may have 4 MiB
+      assert.equal(4, #approval_rows.stored(tx))
+      assert.is_nil(rawget(approval_rows.stored(tx)[1], "text")) -- each is read alone: a plan may have 4 MiB
       return true
     end)
   end)
@@ -159,18 +159,14 @@ describe("a destination", function()
   it("is known since the first call that was made", function()
     own.within(function(tx)
       local call = send(tx, "1", 0, "1")
-      local function since(account)
-        return approval_rows.known(tx, account, NOTHING, call.destination, "").known_since
-      end
-      assert.is_nil(since "treasury")
+      local function since() return approval_rows.known(tx, NOTHING, call.destination).known_since end
+      assert.is_nil(since())
       send(tx, "2", 5, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '2'"
       send(tx, "3", 9, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '3'"
-      assert.equal(NOON + 5 * HOUR, since "treasury")
-      assert.is_nil(since "other")
-      assert.equal(NOON + 9 * HOUR, approval_rows.known(tx, "treasury", NOTHING, "", "").newest) -- for the clock
-      assert.is_nil(approval_rows.known(tx, "treasury", NOTHING, "", "other host").newest)
+      assert.equal(NOON + 5 * HOUR, since())
+      assert.equal(NOON + 9 * HOUR, approval_rows.known(tx, NOTHING, "").newest) -- for the clock
       return true
     end)
   end)
@@ -180,11 +176,11 @@ describe("a destination", function()
       local params = { coin = "USDT", netWork = "TRX", address = "TPayee", amount = "1" }
       local call = rules.call("wallet.withdraw", params)
       own.write(tx, "found", 0, { operation = "wallet.withdraw", params = json.encode(params), sent_at = "" })
-      approval_rows.install(tx, "treasury", { latest = { version = 1, asks_sums = true },
+      approval_rows.install(tx, { latest = { version = 1, asks_sums = true },
         versions = { { digest = "d" } } })
       send(tx, "1", 2, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '1'"
-      assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, "treasury", NOTHING, call.destination, "").known_since)
+      assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, NOTHING, call.destination).known_since)
       return true
     end)
   end)
@@ -198,29 +194,28 @@ describe("the policies of an account", function()
         for version, letter in ipairs { ... } do versions[version] = { version = version, digest = letter:rep(64) } end
         return { latest = versions[#versions], versions = versions }
       end
-      assert.same({}, { approval_rows.problem(tx, "treasury", chain "a") })
-      assert.is_nil(approval_rows.install(tx, "treasury", chain("a", "b")))
+      assert.same({}, { approval_rows.problem(tx, chain "a") })
+      assert.is_nil(approval_rows.install(tx, chain("a", "b")))
       local b = { version = 2, digest = ("b"):rep(64) }
-      assert.same({ nil, b }, { approval_rows.problem(tx, "treasury", chain("a", "b", "c")) })
-      assert.same({ "policy", b }, { approval_rows.problem(tx, "treasury", chain("a", "c")) })
-      assert.same({ "rollback" }, { approval_rows.problem(tx, "treasury", chain "a") })
-      assert.equal("policy", approval_rows.install(tx, "treasury", chain("a", "c", "d")))
-      assert.same(b, approval_rows.policy(tx, "treasury"))
+      assert.same({ nil, b }, { approval_rows.problem(tx, chain("a", "b", "c")) })
+      assert.same({ "policy", b }, { approval_rows.problem(tx, chain("a", "c")) })
+      assert.same({ "rollback" }, { approval_rows.problem(tx, chain "a") })
+      assert.equal("policy", approval_rows.install(tx, chain("a", "c", "d")))
+      assert.same(b, approval_rows.policy(tx))
       return true
     end)
   end)
 end)
 
 describe("the call of a plan's row", function()
-  it("is that of the queue and payment, or of the key and operation, and says whether it may be executed", function()
+  it("is that of the queue and payment, or of the key, and says whether it may be executed", function()
     own.within(function(tx)
       own.write(tx, "queued", NOON, { operation = "wallet.withdraw", queue = "june", payment = "k", state = "planned" })
       own.write(tx, "single", NOON, { operation = "wallet.withdraw", key = "k", state = "unknown" })
-      own.write(tx, "other", NOON, { operation = "wallet.transfer", key = "k", state = "rejected" })
-      for _, case in ipairs { { "queued", false, "june", "wallet.withdraw" }, { "single", true, "", "wallet.withdraw" },
-        { "other", false, "", "wallet.transfer" }, { "", false, "july", "wallet.withdraw" },
-        { "", false, "", "wallet.convert" } } do
-        assert.same({ case[1], case[2] }, { approval_rows.call_of(tx, "treasury", case[3], "k", case[4]) })
+      own.write(tx, "other", NOON, { operation = "wallet.transfer", key = "l", state = "rejected" })
+      for _, case in ipairs { { "queued", false, "june", "k" }, { "single", true, "", "k" },
+        { "other", false, "", "l" }, { "", false, "july", "k" }, { "", false, "", "m" } } do
+        assert.same({ case[1], case[2] }, { approval_rows.call_of(tx, case[3], case[4]) })
       end
       return true
     end)
@@ -243,12 +238,12 @@ describe("what an account sent before it was under a policy", function()
     end)
   end
 
-  local function survey() return assert(approval_rows.survey(own.journal.db, "treasury", now)) end
+  local function survey() return assert(approval_rows.survey(own.journal.db, now)) end
 
   -- Installs the policy, and returns the sums and the calls without a destination.
   local function install(history)
     return own.within(function(tx)
-      assert.is_nil(approval_rows.install(tx, "treasury", CHAIN, history))
+      assert.is_nil(approval_rows.install(tx, CHAIN, history))
       return tx:rows "SELECT place, amount FROM purser_sums ORDER BY place",
         tx:rows "SELECT id FROM purser_calls WHERE destination = ''"
     end, now)
@@ -306,25 +301,25 @@ describe("what an account sent before it was under a policy", function()
   it("is not passed over where a call of it cannot be read", function()
     write(1, 2)
     own.within(function(tx) return tx:rows "UPDATE purser_calls SET params = 'x' WHERE id = 'i00001'" end)
-    local history, message = approval_rows.survey(own.journal.db, "treasury", now)
+    local history, message = approval_rows.survey(own.journal.db, now)
     assert.same({ nil, "the call i00001 cannot be read" }, { history, message })
   end)
 
   it("is not counted again under a policy", function()
     write(1, 2)
     install()
-    assert.is_false((approval_rows.survey(own.journal.db, "treasury", now)))
+    assert.is_false((approval_rows.survey(own.journal.db, now)))
   end)
 end)
 
 describe("a row of the journal that is damaged", function()
   it("is no account without a policy", function()
     own.within(function(tx)
-      return tx:rows [[INSERT INTO purser_policies (account, version, digest, added_at)
-        VALUES ('treasury', '0000001', 'damaged', '0')]]
+      return tx:rows [[INSERT INTO purser_policies (version, digest, added_at)
+        VALUES ('0000001', 'damaged', '0')]]
     end)
-    for _, ask in ipairs { function(tx) return approval_rows.policy(tx, "treasury") end,
-      function(tx) return approval_rows.known(tx, "treasury", NOTHING, "", "") end } do
+    for _, ask in ipairs { function(tx) return approval_rows.policy(tx) end,
+      function(tx) return approval_rows.known(tx, NOTHING, "") end } do
       local value, message = own.journal.db:transaction(ask)
       assert.same({ nil, "the journal's row of the policy is damaged" }, { value, message })
     end
@@ -354,11 +349,11 @@ describe("a sum", function()
         for _, operation in ipairs { { withdrawals = true }, { ["wallet.transfer"] = true } } do
           local limit = { coin = "USDT", hours = 24, per = "account", operation = operation }
           local expected = operation.withdrawals and "1" or "0"
-          assert.equal(expected, tostring(approval_rows.sum(counting, "treasury", call, limit, asked)))
+          assert.equal(expected, tostring(approval_rows.sum(counting, call, limit, asked)))
         end
       end
       assert.equal(1, count)
-      approval_rows.sum(counting, "treasury", call, { coin = "USDT", hours = 25, per = "account" }, asked)
+      approval_rows.sum(counting, call, { coin = "USDT", hours = 25, per = "account" }, asked)
       assert.equal(2, count)
       return true
     end)

@@ -14,10 +14,10 @@ after_each(own.finish)
 describe("a policy that is tried over 100,000 payments", function()
   it("says what it would have asked and refused, in seconds", function()
     own.within(function(tx)
-      tx:rows([[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, sent_at,
+      tx:rows([[INSERT INTO purser_calls (id, operation, history, key, content, params, digest, sent_at,
         recv_window, queue, payment, state)
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
-        SELECT 'i' || i, 'treasury', 'wallet.withdraw', '', '', '', '{"address":"T' || (i % 700) || '","amount":"'
+        SELECT 'i' || i, 'wallet.withdraw', '', '', '', '{"address":"T' || (i % 700) || '","amount":"'
           || (i % 500 + 1) || '","coin":"USDT","netWork":"TRX"}', 'i' || i, printf('%013d', $1 + i * 60000), '5000', '',
           'i' || i, 'done' FROM n]], NOON)
       return true

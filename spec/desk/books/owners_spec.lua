@@ -67,7 +67,8 @@ describe("The owners of the books", function()
     world.sim:advance(3 * 86400000)
     assert(books:sync())
     world.sim:advance(60000) -- nobody but the journal says that something happened
-    local client = simulated.client(world.sim, world.main, { rate_limit = false, profile = "mexc", journal = journal })
+    local client = simulated.client(world.sim, world.main, { rate_limit = false, profile = "mexc", journal = journal,
+      account = "main" })
     assert(client.sub_account:transfer { fromAccount = "desk1", toAccount = "desk2", fromAccountType = "SPOT",
       toAccountType = "SPOT", asset = "USDT", amount = "7" })
     local sent = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
@@ -91,9 +92,9 @@ describe("The owners of the books", function()
     local books = books_world.open(world, { journal = journal })
     local params = { coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = "invoice1", address = SAVED }
     local intents = {}
-    local function send(operation, values, account)
+    local function send(operation, values)
       intents[operation] = { operation = operation, params = values, sent_at = world.sim:now(), recv_window = 5000,
-        account = account or world.client:account(), id = operation }
+        account = world.client:account(), id = operation }
       assert(journal:begin(intents[operation], purser.operations[operation]))
     end
     local function open()
@@ -105,11 +106,11 @@ describe("The owners of the books", function()
     end
     send("wallet.withdraw", params)
     world.sim:advance(1)
-    send("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }, "x")
+    send("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" })
     assert.same({}, assert(books:sync()).problems)
     local text = assert(books:statement { from = "2023-11-01", to = "2023-12-01" })
     local withdrawn = "20 Main the journal has its call of wallet.withdraw (open), and no record shows it yet"
-    local moved = "5  the journal has its call of wallet.transfer (open), and no record shows it yet"
+    local moved = "5 Main the journal has its call of wallet.transfer (open), and no record shows it yet"
     assert.equal(withdrawn .. "\n" .. moved, open())
     -- another machine with a journal of its own says nothing of these
     books.journal = assert(purser.journal.open { sqlite = files.new_path() })

@@ -99,8 +99,8 @@ describe("a call", function()
   it("is a condition where it is undecided, and without a known end from stuck_ms on", function()
     local conditions = require "purser.desk.monitor.conditions"
     local entries, asked = { open = 1000, unknown = 999, undecided = 0 }, {}
-    local journal = { entries = function(_, filter)
-      asked[#asked + 1] = filter.account
+    local journal = { refusal = function() end, entries = function(_, filter)
+      asked[#asked + 1] = filter.state
       local intent = { id = filter.state, operation = "wallet.withdraw", attempt = filter.state == "open" and 2 or nil,
         sent_at = client:now() - entries[filter.state] * 3600 }
       return { { intent = intent, key = filter.state == "open" and "inv-7" or nil } }
@@ -109,7 +109,11 @@ describe("a call", function()
       text = "wallet.withdraw inv-7 is stuck since 1.0 hours" }, { name = "call undecided attempt 1",
       state = "undecided", is_bad = true, text = "wallet.withdraw is undecided since 0.0 hours" } },
       conditions.calls(client, journal, 3600000))
-    assert.same({ "treasury", "treasury", "treasury" }, asked)
-    assert.same({ nil, "locked" }, { conditions.calls(client, { entries = function() return nil, "locked" end }, 1) })
+    assert.same({ "open", "unknown", "undecided" }, asked)
+    journal.entries = function() return nil, "locked" end
+    assert.same({ nil, "locked" }, { conditions.calls(client, journal, 1) })
+    -- A watcher without the account's name was told nothing of a stuck payment.
+    journal.refusal = function() return "another account's" end
+    assert.same({ nil, "another account's" }, { conditions.calls(client, journal, 1) })
   end)
 end)

@@ -12,7 +12,7 @@ describe("the key of a payment", function()
   setup(function()
     local journal = own.begin()
     local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
-      journal = journal })
+      journal = journal, account = "treasury" })
     payouts = assert(purser.payouts.new { client = client, journal = journal })
   end)
   teardown(own.finish)

@@ -492,3 +492,15 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(4, at.counted(at.TRANSFER, "applied"))
   end)
 end)
+
+describe("the clock of a host", function()
+  for name, ms in pairs { ["an hour ahead"] = 3600000, ["an hour behind"] = -3600000 } do
+    it(name .. " does not make the wait for earlier calls longer", function()
+      at.client = at.client_with { clock = function() return at.sim:now() + ms end }
+      local payouts, began = at.payouts_with(), at.sim:now()
+      at.add(payouts, 1, 2)
+      assert.equal(2, assert(payouts:run()).done)
+      assert.is_true(at.sim:now() - began < 120000, at.sim:now() - began)
+    end)
+  end
+end)

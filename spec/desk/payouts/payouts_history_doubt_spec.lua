@@ -41,6 +41,8 @@ answers["/api/v3/capital/transfer"] = function(self, method, target)
   return { rows = self.moves, total = #self.moves }
 end
 
+answers["/api/v3/time"] = function(self) return { serverTime = self.now } end
+
 answers["/api/v3/capital/withdraw"] = function() return { id = "1000" } end
 
 local function new_service(spelled)

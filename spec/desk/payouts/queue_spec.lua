@@ -2,7 +2,7 @@
 -- The queue's table: which payments a worker gets, and which changes it may still make.
 
 local core = require "purser.core"
-local intents = require "purser.write.intent"
+local digests = require "purser.write.digests"
 local operations = require "purser.client.operations"
 local own = require "own_journal"
 local queue = require "purser.desk.payouts.queue"
@@ -101,10 +101,9 @@ describe("a reading of the queue", function()
 end)
 
 describe("what waits", function()
-  it("is taken by one worker alone, as many as it asks for, of its queue and account", function()
+  it("is taken by one worker alone, as many as it asks for, of its queue", function()
     for _, key in ipairs { "a", "b", "c" } do insert(key) end
     insert("other queue", { queue = "r" })
-    insert("other account", { account = "b" })
     local first = take(one, 2)
     assert.equal(2, #first)
     assert.same({ "taken", 0, 0 }, { first[1].state, first[1].attempts, first[1].attempt })
@@ -239,10 +238,9 @@ describe("what was taken", function()
   it("counts the equal ones that stand undecided and were never sent", function()
     for _, key in ipairs { "b", "c", "d" } do insert(key) end
     insert("e", { params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "77" } })
-    insert("f", { account = "other" })
     local payment = find "a"
     local function undecided_equals()
-      return within(function(tx) return queue.undecided_equals(tx, one, payment) end)
+      return within(function(tx) return queue.undecided_equals(tx, payment) end)
     end
     set "stage = 'undecided' WHERE payment <> 'a'"
     assert.equal(3, undecided_equals())
@@ -373,8 +371,8 @@ end)
 describe("the journal's knowledge of a payment", function()
   -- Writes a call of these columns.
   local function write(fields)
-    local row = { account = "a", state = "unknown", recv_window = "5000",
-      digest = intents.digest(operations.by_name["wallet.transfer"], MOVE) }
+    local row = { state = "unknown", recv_window = "5000",
+      digest = digests.likeness(operations.by_name["wallet.transfer"], MOVE) }
     for name, value in pairs(fields) do row[name] = value end
     within(function(tx) own.write(tx, row.id, now, row) end)
   end
@@ -387,7 +385,6 @@ describe("the journal's knowledge of a payment", function()
     assert.is_nil(equal_call())
     write { id = "done", state = "done" }
     write { id = "other", digest = "another" }
-    write { id = "stranger", account = "b" }
     assert.is_nil(equal_call())
     write { id = "lost", payment = "b", queue = "q", stage = "waiting" }
     assert.same({ id = "lost", state = "unknown", payment = "b", in_queue = false, over_at = now + 5000 }, equal_call())
@@ -408,7 +405,6 @@ describe("the journal's knowledge of a payment", function()
   it("has the payments of the account's other queues that may still be made", function()
     insert("a", { queue = "q" })
     insert("b", { queue = "r" })
-    insert("c", { queue = "r", account = "b" })
     for _, stage in ipairs { "waiting", "taken", "undecided", "sent", "done", "failed", "dropped" } do
       set("stage = $1", stage)
       local found = within(function(tx) return queue.elsewhere(tx, QUEUE) end)
@@ -455,19 +451,16 @@ describe("the journal's knowledge of a payment", function()
 end)
 
 describe("the counts of a queue", function()
-  it("are of each state, of its account and queue, and what is left", function()
+  it("are of each state, of its queue, and what is left", function()
     for i, stage in ipairs { "waiting", "taken", "sent", "done", "failed", "undecided", "done" } do
       insert("k" .. i)
       set("stage = $1 WHERE payment = $2", stage, "k" .. i)
     end
     insert("other", { queue = "r" })
-    insert("another", { account = "b" })
     assert.same({ waiting = 1, taken = 1, sent = 1, done = 2, failed = 1, undecided = 1, total = 7, blocked = 0,
-      dropped = 0, account = "a", queue = "q" },
+      dropped = 0, queue = "q" },
       (within(function(tx) return queue.counts(tx, QUEUE) end)))
     assert.equal(3, within(function(tx) return queue.left(tx, QUEUE) end))
-    assert.same({ { account = "b", payments = 1 } },
-      (within(function(tx) return queue.other_accounts(tx, QUEUE) end)))
     assert.equal("k4 k7", keys(within(function(tx) return queue.list(tx, QUEUE, "done") end)))
     insert "k0"
     assert.same({ "k0", "k1" }, { within(function(tx) return queue.list(tx, QUEUE) end)[1].key,

@@ -194,22 +194,6 @@ describe("a run", function()
     assert.equal("two", assert(one:runs())[1].workers[1].name)
   end)
 
-  it("takes no row that waits for a yes, though its account was joined with another, and that with a third", function()
-    at.client = at.client_with { account = "old" }
-    begin(at.payouts_with(), { a = "1", b = "2" })
-    for _, name in ipairs { "old", "between" } do
-      local into = name == "old" and "between" or "treasury"
-      at.client = at.client_with { account = name }
-      assert(at.journal:join(name, into, "alice"))
-    end
-    at.client = at.client_with()
-    local payouts = at.payouts_with()
-    local report = assert(payouts:run()) -- what was added, and is no plan's
-    assert.same({ 2, 0 }, { report.waiting, at.counted(at.TRANSFER, "received") })
-    assert.equal("1", assert(payouts:runs())[1].number)
-    assert.equal(2, assert(payouts:run(plan_of(payouts, { a = "1", b = "2" }))).done)
-  end)
-
   it("takes no row that a person put back, and none whose mark a newer yes moved", function()
     local one, two = at.payouts_with(), at.payouts_with { worker = "two" }
     local shown = plan_of(one, { m1 = "1", m4 = "4" })

@@ -46,12 +46,12 @@ local function rejected(value, err)
 end
 
 describe("a spending limit", function()
-  it("needs an account that is named, as no_duplicates does", function()
+  it("needs an account that is named, as no_duplicates and the journal do", function()
     for _, guard in ipairs { { spending_limit = { USDT = "5" } }, { no_duplicates = true } } do
       local client, err = new { journal = journal, guard = guard }
       assert.is_nil(client)
       assert.equal("config", err.kind)
-      assert.matches('have no account, .*; give the option "account"', tostring(err))
+      assert.matches("no account is named; give the option account", tostring(err))
     end
   end)
 
@@ -70,15 +70,14 @@ describe("a spending limit", function()
     answer = DONE
     assert(spend(named, "3"))
     rejected(spend(named, "0.1"))
-    assert(spend(client_with("5", nil, { api_key = "another", secret_key = "another" }), "5"))
   end)
 
-  it("is the account's, whatever key signs, and the key's, whatever name is given", function()
+  it("is the account's, whatever key signs, and no name leads away from the limit", function()
+    local unbound = client_with("5", nil, { account = "other", api_key = "third", secret_key = "third" })
     assert(spend(client_with("5"), "5"))
     rejected(spend(client_with("5", nil, { api_key = "another", secret_key = "another" }), "0.1"))
-    local _, err = spend(client_with("5", nil, { account = "other" }), "5")
+    local _, err = spend(unbound, "5")
     assert.equal("journal.other_account", err.code)
-    assert(spend(client_with("5", nil, { account = "other", api_key = "third", secret_key = "third" }), "5"))
   end)
 
   it("counts what was spent when its period is changed", function()
@@ -89,7 +88,7 @@ describe("a spending limit", function()
     end
     for _, period_ms in ipairs { DAY, DAY + 1, DAY - 1, HOUR, 7 * DAY, 2 ^ 52 } do
       rejected(spend(client_with("11", DAY + 1), "0.01"))
-      assert(journal:limit("acme", { asset = "USDT", amount = "11", period_ms = period_ms, by = "alice" }))
+      assert(journal:limit({ asset = "USDT", amount = "11", period_ms = period_ms, by = "alice" }))
     end
     assert(spend(client_with("11", DAY + 1), "1"))
   end)
@@ -101,7 +100,7 @@ describe("a spending limit", function()
     now = NOON
     assert(spend(client_with("10", HOUR), "10")) -- the seven are of another hour
     local err = rejected(spend(client, "0.1"))
-    assert.matches('the journal holds the account "acme" to 10 in 3600000 ms', err.message, 1, true)
+    assert.matches('the journal holds its account to 10 in 3600000 ms', err.message, 1, true)
     now = NOON + HOUR
     err = rejected(spend(client, "4"))
     assert.matches("of which 17 are spent$", err.message) -- the client's own limit
@@ -284,7 +283,7 @@ describe("the spending limit of an account", function()
   it("holds for a client that brings none, and for one that brings another", function()
     assert(spend(client_with("10", DAY), "4"))
     local err = rejected(spend(bare(), "7"))
-    assert.matches("purser journal limit acme USDT AMOUNT", err.message, 1, true)
+    assert.matches("purser journal limit USDT AMOUNT", err.message, 1, true)
     assert(spend(bare { guard = false }, "4"))
     local extra = { extra_params = { Amount = "100" } }
     err = rejected(bare({ guard = false }).wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES",
@@ -331,11 +330,11 @@ describe("the spending limit of an account", function()
     local low = client_with("10", DAY)
     assert(spend(low, "10"))
     now = now + 1
-    assert(journal:limit("acme", { asset = "usdt", amount = "15", by = "alice" }))
+    assert(journal:limit({ asset = "usdt", amount = "15", by = "alice" }))
     rejected(spend(low, "0.1")) -- its own
     assert(spend(bare(), "5"))
     rejected(spend(bare(), "0.1"))
-    assert(journal:limit("acme", { asset = "USDT", by = "bob" }))
+    assert(journal:limit({ asset = "USDT", by = "bob" }))
     assert(spend(bare(), "100"))
     rejected(spend(client_with("12", DAY), "1"))
     rejected(spend(bare(), "1"))
@@ -348,7 +347,7 @@ describe("the spending limit of an account", function()
     assert.same({ "10", "15alice", "bob", "12" }, kept)
   end)
 
-  it("is changed by no word on another asset, account or period, of nobody, or of no amount", function()
+  it("is changed by no word on another asset or period, of nobody, or of no amount", function()
     assert(spend(client_with("10", DAY), "1"))
     assert(spend(client_with("5", HOUR), "1"))
     for expected, word in pairs {
@@ -356,45 +355,24 @@ describe("the spending limit of an account", function()
       ["no such limit of XRP"] = { asset = "XRP", amount = "9" }, ["who says so"] = { amount = "9", by = false },
       ["no such limit of USDT: 10 in 86400000 ms, 5 in 3600000 ms"] = { amount = "9", period_ms = 1000 },
       ["an amount that is none"] = { amount = 9 }, ["has an amount"] = { amount = "-1" },
-      ["no such limit of USDT"] = { amount = "9", of = "other" },
     } do
       word.asset, word.by = word.asset or "USDT", word.by == nil and "alice" or word.by or nil
-      local of = word.of or "acme"
-      word.of = nil
-      local ok, err = journal:limit(of, word)
+      local ok, err = journal:limit(word)
       assert.is_nil(ok)
       assert.matches(expected, err.message, 1, true)
       assert.equal("argument", err.kind)
     end
     assert.equal(2, #assert(journal.db:rows "SELECT * FROM purser_limits"))
-    assert(journal:limit("acme", { asset = "USDT", amount = "9", period_ms = HOUR, by = "alice" }))
+    assert(journal:limit({ asset = "USDT", amount = "9", period_ms = HOUR, by = "alice" }))
     assert(spend(bare(), "7"))
     rejected(spend(bare(), "0.1"))
-  end)
-
-  it("is one of accounts that are joined, the strictest of each period, and counts what both spent", function()
-    local function named(account, amount, period_ms)
-      return client_with(amount, period_ms, { account = account, api_key = "key-" .. account, secret_key = "s" })
-    end
-    local unlimited = bare { account = "c", api_key = "key-c", secret_key = "s" }
-    assert(spend(unlimited, "3"))
-    assert(spend(named("a", "30", DAY), "4"))
-    assert(spend(named("b", "20", DAY), "5"))
-    assert(spend(named("b", "11", HOUR), "1"))
-    for _, name in ipairs { "b", "c" } do assert.is_true(journal:join(name, "a", "alice")) end
-    rejected(spend(named("a", "30", DAY), "5")) -- in this hour
-    now = now + HOUR
-    local err = rejected(spend(named("a", "30", DAY), "8"))
-    assert.matches("exceed 20 in this period, of which 13 are spent", err.message)
-    assert(spend(named("a", "30", DAY), "7"))
-    assert.matches("joined", select(2, journal:limit("b", { asset = "USDT", by = "alice" })).message)
   end)
 
   it("counts what its period saw before it stood, and while a person's word had ended it", function()
     assert(spend(bare(), "8"))
     local err = rejected(spend(client_with("10", DAY), "3"))
     assert.matches("of which 8 are spent", err.message)
-    assert(journal:limit("acme", { asset = "USDT", by = "bob" }))
+    assert(journal:limit({ asset = "USDT", by = "bob" }))
     assert(spend(bare(), "6"))
     answer = REJECTION
     spend(bare(), "50")
@@ -416,24 +394,9 @@ describe("the spending limit of an account", function()
     rejected(spend(bare(), "0.1"))
   end)
 
-  it("counts what both spent, whichever of two joined accounts was limited", function()
-    local function named(name, is_limited)
-      local options = { account = name, api_key = "key-" .. name, secret_key = "s" }
-      return is_limited and client_with("10", DAY, options) or bare(options)
-    end
-    for _, name in ipairs { "b1", "a2" } do assert(spend(named(name), "5")) end
-    for i, name in ipairs { "a1", "b2" } do
-      assert(spend(named(name, true), "4"))
-      assert.is_true(journal:join("b" .. i, "a" .. i, "alice"))
-      local client = named("a" .. i, i == 1)
-      assert.matches("of which 9 are spent", rejected(spend(client, "2")).message)
-      assert(spend(client, "1"))
-    end
-  end)
-
   it("is as a person said, though the client that brought the overruled limit begins again", function()
     assert(spend(client_with("10", DAY), "4"))
-    assert(journal:limit("acme", { asset = "USDT", amount = "20", by = "alice" }))
+    assert(journal:limit({ asset = "USDT", amount = "20", by = "alice" }))
     rejected(spend(client_with("10.0", DAY), "7"))
     assert(spend(bare(), "9"))
     rejected(spend(client_with("11", DAY), "1"))
@@ -459,7 +422,7 @@ describe("the spending limit of an account", function()
 
   -- On PostgreSQL a call that had read no limit was in no sum, though it was recorded after the first sum.
   it("waits for the calls that begin on other hosts, which then read it or are counted", function()
-    local gates, db, held = require "purser.write.gates", journal.db, {}
+    local home, db, held = require "purser.write.journal.home", journal.db, {}
     local transaction, rows = db.transaction, db.rows
     function db:transaction(fn, reads)
       held = {}
@@ -470,8 +433,8 @@ describe("the spending limit of an account", function()
     end
     local seen = {}
     function db:rows(sql, ...)
-      if sql:find "INTO purser_limits" then seen.limit = held[gates.LOCK] end
-      if sql:find "INTO purser_calls" then seen.call = held[gates.LOCK] end
+      if sql:find "INTO purser_limits" then seen.limit = held[home.LOCK] end
+      if sql:find "INTO purser_calls" then seen.call = held[home.LOCK] end
       return rows(self, sql, ...)
     end
     assert(spend(client_with("10", DAY), "1"))

@@ -2,6 +2,7 @@
 -- Attempts are facts: a record speaks for the attempt in whose window it lies, and each attempt has its own signer.
 
 local copy_of = require "copy_of"
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local listing_service = require "listing_service"
 local memory = require "purser.write.journal.memory"
@@ -24,7 +25,7 @@ local function begin(journal, id, at, signer)
   local params = copy_of(MOVE, { clientTranId = id })
   local intent = { id = assert(intents.new_id()), operation = ROW.full_name, params = params, sent_at = NOW + at,
     recv_window = 5000, account = "treasury", host = "h", signer = signer }
-  assert(journal:begin(intent, ROW, nil, { name = id, content = intents.content(ROW, params), unnamed = "" }))
+  assert(journal:begin(intent, ROW, nil, { name = id, content = digests.content(ROW, params), unnamed = "" }))
   return intent
 end
 
@@ -90,7 +91,11 @@ for where, open in pairs(journals) do
         shown[i + 1] = record(id_of(i), i * 1000 + 400)
         assert(journal:finish(begin(journal, id_of(i), HOUR / 3 + i, "k"), shown[i + 1]))
       end
-      assert.equal("not_done", ask(journal, begin(journal, ID, HOUR / 2, "k"), shown, "k"))
+      local lost = begin(journal, ID, HOUR / 2, "k")
+      assert.equal("undecided: next", ask(journal, lost, shown, "k")) -- until a later call is answered
+      shown[5] = record(id_of(4), HOUR / 2 + 90400)
+      assert(journal:finish(begin(journal, id_of(4), HOUR / 2 + 90000, "k"), shown[5]))
+      assert.equal("not_done", ask(journal, lost, shown, "k"))
     end)
   end)
 end
@@ -154,7 +159,7 @@ describe("the journal", function()
     end }, { __index = db })
     assert.matches("disk I/O error", tostring(select(2, journal:entries { id = again.id })))
     for _, name in ipairs { "call_of", "used", "owners", "open_calls" } do
-      local args = { call_of = { again }, used = { "treasury", ROW, ID }, owners = { "key", "treasury", { ID } },
+      local args = { call_of = { again }, used = { "treasury", ID }, owners = { "key", "treasury", { ID } },
         open_calls = { "treasury", nil, NOW, NOW + HOUR } }
       local found, message = journal[name](journal, (table.unpack or unpack)(args[name], 1, 4)) -- luacheck: ignore
       assert.same({ nil, "disk I/O error" }, { found, message }, name)
@@ -166,12 +171,11 @@ end)
 describe("calls that were made", function()
   after_each(own.finish)
 
-  it("are found once each, in their account, operation and time, with those found by content", function()
+  it("are found once each, in their operation and time, with those found by content", function()
     local journal = own.begin()
     own.within(function(tx)
       for i = 1, 4 do own.write(tx, "made" .. i, NOW + i, { answered = i == 2 and "no" or "yes" }) end
       own.write(tx, "open", NOW + 2, { state = "open" })
-      own.write(tx, "other", NOW + 2, { answered = "yes", account = "other" })
       return true
     end)
     local ids = {}

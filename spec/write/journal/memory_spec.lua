@@ -2,6 +2,7 @@
 -- A journal knows this of calls, in a database or in memory: who owns a record, which calls are open, and that a key is
 -- used once.
 
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
 local operations = require "purser.client.operations"
@@ -20,7 +21,7 @@ local function intent_of(more)
   return intents.new(ROW, params, nil, more.sent_at or T0, 5000, more.account or "treasury", "call-" .. count)
 end
 
-local function key_of(intent, name) return { name = name, content = intents.content(ROW, intent.params) } end
+local function key_of(intent, name) return { name = name, content = digests.content(ROW, intent.params) } end
 
 local kinds = {
   ["in memory"] = { begin = memory.new, finish = function() end },
@@ -40,9 +41,12 @@ for name, kind in pairs(kinds) do
       return ok and intent, problem, known
     end
 
+    -- A database is one account's; clients of several accounts may share a transport, and its journal in memory.
+    local has_accounts = name == "in memory"
+
     it("says which calls own records", function()
       local answered, found, other = assert(begin { order = "a" }), assert(begin { order = "b" }),
-        assert(begin { account = "other" })
+        assert(begin { account = has_accounts and "other" or "treasury" })
       assert(journal:finish(answered, { id = "11" }))
       assert(journal:reconciled(found, { outcome = "done", record = { id = "12" } }))
       assert(journal:finish(other, { id = "13" }))
@@ -50,7 +54,7 @@ for name, kind in pairs(kinds) do
       assert.is_true(owners["11"].answered)
       assert.is_false(owners["12"].answered)
       assert.equal("b", owners["12"].params.withdrawOrderId)
-      assert.same({}, { owners["13"], owners["14"] })
+      assert.same({ not has_accounts or nil }, { owners["13"] and true, owners["14"] })
       assert.same({}, assert(journal:owners("record_id", "treasury", { "11" }, { ["wallet.transfer"] = true })))
     end)
 
@@ -63,7 +67,7 @@ for name, kind in pairs(kinds) do
       assert.same({ is_over = true }, journal:reconciled(first, { outcome = "done", record = { id = "12" } }))
       assert.same({}, assert(journal:owners("record_id", "treasury", { "12" })))
       assert.same({ counts = true }, journal:reconciled(again, { outcome = "done", record = { id = "12" } }))
-      assert.equal(intents.digest(ROW, again.params),
+      assert.equal(digests.likeness(ROW, again.params),
         assert(journal:owners("record_id", "treasury", { "12" }))["12"].digest)
     end)
 
@@ -118,7 +122,7 @@ for name, kind in pairs(kinds) do
       assert(begin({ order = "a" }, "a"))
       local names = { ["wallet.withdraw"] = true }
       assert.equal("a", assert(journal:owners("key", "treasury", { "a", "b" }, names)).a.params.withdrawOrderId)
-      assert.same({}, assert(journal:owners("key", "other", { "a" }, names)))
+      if has_accounts then assert.same({}, assert(journal:owners("key", "other", { "a" }, names))) end
       assert.same({}, assert(journal:owners("key", "treasury", { "a" }, { ["wallet.transfer"] = true })))
     end)
 
@@ -165,7 +169,7 @@ for name, kind in pairs(kinds) do
       end
       assert.same({ "open", "unknown", "undecided" }, order)
       assert.same({}, assert(journal:open_calls("treasury", { ["wallet.transfer"] = true }, T0, T0 + 1000)))
-      assert.same({}, assert(journal:open_calls("other", nil, T0, T0 + 1000)))
+      if has_accounts then assert.same({}, assert(journal:open_calls("other", nil, T0, T0 + 1000))) end
       assert.same({}, assert(journal:open_calls("treasury", nil, T0 - 1000, T0)))
       assert.same({}, assert(journal:open_calls("treasury", nil, T0 + 90000000, T0 + 90001000)))
     end)
@@ -187,7 +191,7 @@ for name, kind in pairs(kinds) do
       assert.same({ a = { "11", true }, b = { "12", false }, c = { "13", true }, d = { "none", false } }, made)
       assert.same({}, assert(journal:made_calls("treasury", names, T0 + 1, T0 + 2)))
       assert.same({}, assert(journal:made_calls("treasury", { ["wallet.transfer"] = true }, T0, T0)))
-      assert.same({}, assert(journal:made_calls("other", names, T0, T0)))
+      if has_accounts then assert.same({}, assert(journal:made_calls("other", names, T0, T0))) end
     end)
 
     it("lets a key be taken by one call", function()
@@ -199,7 +203,8 @@ for name, kind in pairs(kinds) do
       assert.same({ "done", "11" }, { known.state, known.record.id })
       problem = select(2, begin({ order = "a", amount = "21" }, "a"))
       assert.equal("journal.other_content", problem.code)
-      assert.truthy(begin({ order = "b", account = "other" }, "a"))
+      local other = begin({ order = "b", account = "other" }, "a")
+      assert.equal(has_accounts, other and true or false)
     end)
 
     it("lets a call that was not executed be sent again with its key", function()

@@ -13,7 +13,7 @@ local M = {}
 
 local LONGEST_MS = 3600000
 local BATCH = 50
-local PATIENCE_MS = 20000 -- of failures of one receiver in a round
+local SHARE_MS = 20000 -- of a receiver in a round without a budget
 
 --- Name, columns, and the number of key columns.
 M.tables = { { "receiver", "name", 1 }, { "event", "id kind subject seq created body raw", 1 },
@@ -29,12 +29,13 @@ local statements = {
     AND NOT EXISTS (
       SELECT 1 FROM %s_delivery AS o WHERE o.receiver = d.receiver AND o.subject = d.subject AND o.seq < d.seq)
     ORDER BY d.due, d.seq LIMIT ]] .. BATCH,
+  lanes = "SELECT DISTINCT receiver FROM %s_delivery WHERE due <= $1 OR due > $2",
   claim = "UPDATE %s_delivery SET due = $1 WHERE receiver = $2 AND id = $3 AND due = $4",
   done = "DELETE FROM %s_delivery WHERE receiver = $1 AND id = $2",
   failed = "UPDATE %s_delivery SET attempts = $1, due = $2, error = $3 WHERE receiver = $4 AND id = $5",
-  waiting = [[SELECT r.name AS receiver, count(d.id) || '' AS waiting, min(d.created) AS since, min(d.due) AS due,
-    max(d.error) AS error FROM %s_receiver AS r LEFT JOIN %s_delivery AS d ON d.receiver = r.name GROUP BY r.name
-    ORDER BY r.name]],
+  waiting = [[SELECT r.name AS receiver, CAST((SELECT count(*) FROM %s_delivery AS c WHERE c.receiver = r.name) AS TEXT)
+    AS waiting, min(d.created) AS since, min(d.due) AS due, max(d.error) AS error FROM %s_receiver AS r
+    LEFT JOIN %s_delivery AS d ON d.receiver = r.name GROUP BY r.name ORDER BY r.name]],
   known = "SELECT name FROM %s_receiver WHERE name = $1",
   since = "SELECT id, subject, seq FROM %s_event WHERE created >= $1 ORDER BY seq",
   named = "SELECT id, subject, seq FROM %s_event WHERE $1 IN (id, subject) ORDER BY seq",
@@ -77,7 +78,7 @@ end
 ---@param prefix string  of the tables' names
 ---@param claim_ms integer|nil  how long an event is left alone by other senders while one sends it
 function M.new(prefix, claim_ms)
-  local self = setmetatable({ claim_ms = claim_ms, sql = {} }, Outbox)
+  local self = setmetatable({ claim_ms = claim_ms, sql = {}, served = "" }, Outbox)
   for name, text in pairs(statements) do self.sql[name] = text:gsub("%%s", prefix) end
   return self
 end
@@ -108,42 +109,64 @@ local function hand_over(self, store, name, sender, event, clock)
   return false, message
 end
 
--- Hands a receiver's due events over. Returns nil at the end of the round's time.
-local function serve(self, store, name, sender, clock, round)
-  local lost = 0
-  repeat
-    local progress = 0
-    for _, event in ipairs(must(store:rows(self.sql.ready, name, time_text(clock()),
-      time_text(clock() + LONGEST_MS)))) do -- a time further ahead was written by a wrong clock
-      local began = clock()
-      if began > round.ends then return nil end
-      if lost > PATIENCE_MS then return true end
-      if round.keep then round.keep() end
-      local ok, message = hand_over(self, store, name, sender, event, clock)
-      if ok then
-        round.taken, progress = round.taken + 1, progress + 1
-      elseif ok == false then
-        round.failed, lost = round.failed + 1, lost + clock() - began
-      end
-      if round.told and ok ~= nil then round.told(name, event, ok, message) end
-    end
-  until progress == 0
-  return true
+-- A time further ahead was written by a wrong clock.
+local function due_times(clock)
+  local now = clock()
+  return time_text(now), time_text(now + LONGEST_MS)
 end
 
---- Hands over what is due, for `budget_ms`: a slow receiver keeps nobody from reading, and one that fails for twenty
---- seconds waits for the next round. Raises where the database fails. Returns how many events were taken, and how many
---- not.
+-- Hands a receiver's due events over, for its share of the round. Returns whether the receiver is asked again in this
+-- round: not after failures that took its share.
+local function serve(self, store, name, sender, clock, round)
+  local starts, taken = clock(), 0
+  for _, event in ipairs(must(store:rows(self.sql.ready, name, due_times(clock)))) do
+    local began = clock()
+    if began - starts > round.share then break end
+    if round.keep then round.keep() end
+    local ok, message = hand_over(self, store, name, sender, event, clock)
+    if ok then
+      taken = taken + 1
+    elseif ok == false then
+      round.failed, round.lost[name] = round.failed + 1, (round.lost[name] or 0) + clock() - began
+    end
+    if round.told and ok ~= nil then round.told(name, event, ok, message) end
+  end
+  round.taken = round.taken + taken
+  return taken > 0 and (round.lost[name] or 0) < round.share
+end
+
+-- Returns the receivers for which something is due, those first that follow the one that was served last.
+local function lanes_of(self, store, senders, clock)
+  local is_due, first, rest = {}, {}, {}
+  for _, row in ipairs(must(store:rows(self.sql.lanes, due_times(clock)))) do is_due[row.receiver] = true end
+  for _, name in ipairs(names_of(senders)) do
+    if is_due[name] then table.insert(name > self.served and first or rest, name) end
+  end
+  for _, name in ipairs(rest) do first[#first + 1] = name end
+  return first
+end
+
+--- Hands over what is due, in turn: each receiver has an equal share of `budget_ms`, and one whose failures take
+--- its share is asked no more in this round. The round ends with the budget, and the next one begins with the receiver
+--- that follows. Raises where the database fails. Returns how many events were taken, and how many not.
 ---@param store table
 ---@param senders table<string, purser.Sink>  by the receiver's name
 ---@param clock fun(): integer
 ---@param options { budget_ms: integer|nil, keep: (fun())|nil, told: (fun(name: string, event: table, ok: boolean))? }
 ---@return integer taken, integer failed
 function Outbox:deliver(store, senders, clock, options)
-  local round = { taken = 0, failed = 0, ends = clock() + (options.budget_ms or math.huge), keep = options.keep,
+  local lanes, budget = lanes_of(self, store, senders, clock), options.budget_ms
+  local round = { taken = 0, failed = 0, share = budget and budget / #lanes or SHARE_MS, lost = {}, keep = options.keep,
     told = options.told }
-  for _, name in ipairs(names_of(senders)) do
-    if not serve(self, store, name, senders[name], clock, round) then break end
+  local ends = clock() + (budget or math.huge)
+  while lanes[1] do
+    local left = {}
+    for _, name in ipairs(lanes) do
+      if clock() > ends then return round.taken, round.failed end
+      self.served = name
+      if serve(self, store, name, senders[name], clock, round) then left[#left + 1] = name end
+    end
+    lanes = left
   end
   return round.taken, round.failed
 end

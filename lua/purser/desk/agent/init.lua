@@ -7,8 +7,9 @@
 ---       if answer then io.write(answer, "\n") end
 ---     end
 --
--- Files: tools (all that an agent can do), data (texts of strangers, made harmless), mcp (the protocol). The client's
--- policy and guard bound what the agent may spend.
+-- Files: tools (all that an agent can do), words (what an agent reads of a payment), given (what an agent gave), data
+-- (texts of strangers, made harmless); mcp (the protocol), revisions (how its versions differ), message (JSON-RPC),
+-- work (requests under way). The client's policy and guard bound what the agent may spend.
 
 local errors = require "purser.client.call.errors"
 local mcp = require "purser.desk.agent.mcp"
@@ -30,9 +31,11 @@ local rules = { client = "table", journal = "table", stop_file = "string", read_
   equal_days = { 1, 90 }, who = "string" }
 
 --- Makes the server of an agent: a function that takes a message (a line of JSON-RPC 2.0) and returns the answer, or
---- nil for no answer; or nil and an error of kind "argument".
+--- nil for no answer; or nil and an error of kind "argument". `serve(line, send)` runs calls of tools as tasks of
+--- purser.schedule, one after the other: `send` gets each answer, and notices of progress, as a line. `serve()` returns
+--- how many requests are not answered yet.
 ---@param options purser.AgentOptions
----@return (fun(line: string): string|nil)|nil serve, purser.Error|nil err
+---@return (fun(line: string|nil, send: (fun(line: string))|nil): string|integer|nil)|nil serve, purser.Error|nil err
 function M.new(options)
   local message, name, hint = option_schema.check(options, rules, "option of agent.new")
   if message then return nil, errors.option(message, name, hint) end

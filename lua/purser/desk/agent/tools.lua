@@ -2,18 +2,22 @@
 -- The six tools of an agent. Only `pay` moves funds, with the reference as the call's key: the journal lets a key be
 -- used once. The journal's log has each call of a tool before the tool begins.
 
+local arrival = require "purser.desk.agent.arrival"
 local core = require "purser.core"
 local data = require "purser.desk.agent.data"
 local digest = require "purser.client.util.digest"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
-local plain_text = require "purser.client.util.plain_text"
+local message = require "purser.desk.agent.message"
 local planned = require "purser.write.planned"
 local purser = require "purser"
+local read_given = require "purser.desk.agent.given"
+local schedule = require "purser.schedule"
+local words = require "purser.desk.agent.words"
 
 local M = {}
 
-local DAY_MS, MAX_AGE_MS = 86400000, 300000
+local DAY_MS, MAX_AGE_MS, LOOK_MS = 86400000, 300000, 60000
 local MAX_RECORDS, MAX_PROPOSED, MAX_OPEN = 500, 1000, 100
 
 local reads, walks, moves = {}, {}, {}
@@ -34,6 +38,8 @@ local REFERENCE = { "reference", text("The invoice number or order id that the p
 local OPERATION = { "operation", text "The full name of an operation, such as wallet.withdraw or wallet.coins." }
 local PARAMS = { type = "object", description = "The operation's parameters by name; amounts are decimal text." }
 
+local REFERENCES = { type = "array", items = { type = "string" }, maxItems = 50, description = "Up to 50 references." }
+
 local READS, PAYS = { readOnlyHint = true }, { destructiveHint = true, idempotentHint = true }
 
 local list = {
@@ -43,13 +49,16 @@ local list = {
   { name = "propose", description = "Shows what one withdrawal or transfer would do, its problems, and its digest. "
       .. "Sends nothing.", is_paying = true,
     annotations = READS, takes = { REFERENCE, OPERATION, { "params", PARAMS } } },
-  { name = "pay", description = "Makes the proposed payment once. state is paid; rejected (not made, the service said "
-      .. "why); refused (not made, a rule forbids it or a person must sign `plan`); or unknown (sent, the answer is "
-      .. "lost: call status with this reference, never pay under another one).", is_paying = true,
+  { name = "pay", description = "Makes the proposed payment once. state is accepted (the service took it); rejected "
+      .. "(not made, the service said why); refused (not made, a rule forbids it); needs a person (not made: a person "
+      .. "signs `plan`, or decides); unknown (sent, the answer is lost: call status with this reference, never pay "
+      .. "under another one); or undecided (a person has to look). `next` says what you may do.", is_paying = true,
     annotations = PAYS, takes = { REFERENCE, { "digest", text "of propose" } } },
-  { name = "status", description = "Says what became of a payment. Looks, and never sends.",
-    annotations = READS, takes = { REFERENCE } },
-  { name = "payments", description = "Lists the payments whose end is not known: open, unknown, undecided.",
+  { name = "status", description = "Says what became of a payment, or of a list of payments. Looks, and never sends. "
+      .. "state is none, rejected, accepted, sent, failed, cancelled, unknown or undecided.",
+    annotations = READS, takes = { { "reference", REFERENCE[2], true }, { "references", REFERENCES, true } } },
+  { name = "payments", description = "Lists the payments under way: sent without an answer (`unknown`), and those "
+      .. "that a person has to look at (`undecided`).",
     annotations = READS, takes = {} },
   { name = "stop", description = "Ends all paying until a person removes a file. Call it when anything looks wrong.",
     is_paying = true, annotations = { destructiveHint = false, idempotentHint = true },
@@ -68,27 +77,19 @@ end
 local run = {}
 
 local function wrong(reason, ...) return { state = "error", reason = data.text(reason:format(...)) } end
-local function refused(reason, ...) return { state = "refused", reason = data.text(reason:format(...)) } end
-
-local function of_error(err)
-  local state = (err.outcome == "unknown" or err.outcome == "rejected") and err.outcome or "refused"
-  local result = { state = state, reason = data.text(err), code = err.code and data.text(err.code) or nil }
-  if state == "unknown" then result.next = "call status with the same reference; never pay under another one" end
-  local plan = err.details and err.details.plan
-  if plan then
-    result.plan = plan
-    result.next = "a person signs `plan` (purser approve), adds it (purser approvals add); then pay again"
-  end
-  return result
-end
+local function refused(reason, ...) return words.result("refused", reason:format(...)) end
+local function needs_a_person(reason, ...) return words.result("needs a person", reason:format(...)) end
 
 function run.read(self, given)
-  local row, value, err, is_whole = reads[given.operation]
-  if row then
-    value, err = self.client:call(row.full_name, given.params)
-  elseif walks[given.operation] then
+  local row, value, err, is_whole = reads[given.operation] or walks[given.operation]
+  if not row then return wrong("there is no read operation %s", given.operation) end
+  local params, problem = read_given.params(row, given.params)
+  if not params then return wrong("%s", problem) end
+  if reads[given.operation] then
+    value, err = self.client:call(row.full_name, params)
+  else
     value, is_whole = {}, false
-    local walk = self.client:each(walks[given.operation].full_name, given.params)
+    local walk = self.client:each(row.full_name, params)
     while #value < MAX_RECORDS do
       local record
       record, err = walk:next()
@@ -98,30 +99,21 @@ function run.read(self, given)
       end
       value[#value + 1] = record
     end
-  else
-    return wrong("there is no read operation %s", given.operation)
   end
-  if err then return { state = "error", reason = data.text(err), code = err.code and data.text(err.code) or nil } end
+  if err then
+    local result = data.of_error(err)
+    result.state = "error"
+    return result
+  end
   local shown, is_cut = data.harmless(value)
   return { state = "read", data = shown, is_whole = is_whole, is_cut = is_cut }
 end
 
 -- Returns the newest call of a reference, false for none; or nil and an error.
 local function entry_of(self, reference)
-  local entries, err = self.journal:entries { key = reference, account = self.client:account() }
+  local entries, err = self.journal:entries { key = reference }
   if not entries then return nil, err end
   return entries[#entries] or false
-end
-
-local function state_of(entry)
-  local state = entry.state
-  if state == "done" then return { state = "paid", data = (data.harmless(entry.record or {})) } end
-  if state == "rejected" or state == "not_sent" or state == "not_done" then
-    return { state = "rejected", reason = data.text(entry.message or "the payment was not made") }
-  end
-  return { state = "unknown", reason = data.text(entry.message or "the answer is lost"),
-    next = state == "undecided" and "a person must look: nobody can tell whether the payment was made"
-      or "call status again, with the same reference" }
 end
 
 -- Returns text, problems, warnings and params of a plan.
@@ -142,32 +134,34 @@ end
 function run.propose(self, given)
   local row = moves[given.operation]
   if not row then return wrong("%s is no withdrawal and no transfer", given.operation) end
-  for name, value in pairs(given.params) do
+  local params, problem = read_given.params(row, given.params)
+  if not params then return wrong("%s", problem) end
+  for name, value in pairs(params) do
     local is_network = row.moves.to == "address" and (name == "network" or name == "netWork")
-    if NEVER[name] or not (row.by_name[name] or is_network) or type(value) ~= "string" and type(value) ~= "number" then
-      return wrong("%s is no parameter that an agent gives to %s, or no text", tostring(name), row.full_name)
+    if NEVER[name] or not (row.by_name[name] or is_network) or type(value) ~= "string" then
+      return wrong("%s is no parameter that an agent gives to %s, or no text", name, row.full_name)
     end
   end
-  local plan, err = plan_of(self, row, given.params)
-  if not plan then return of_error(err) end
-  local words = {}
-  for name, value in pairs(plan.params) do words[#words + 1] = ("%s=%s"):format(name, tostring(value)) end
-  table.sort(words)
-  local made = digest.id("agent", given.reference, row.full_name, table.concat(words, "\n"))
-  if self.count >= MAX_PROPOSED then self.proposed, self.count = {}, 0 end
+  local plan, err = plan_of(self, row, params)
+  if not plan then return words.of_error(err) end
+  local parts = {}
+  for name, value in pairs(plan.params) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
+  table.sort(parts)
+  local made = digest.id("agent", given.reference, row.full_name, table.concat(parts, "\n"))
+  if self.count >= MAX_PROPOSED then self.proposed, self.seen, self.count = {}, {}, 0 end
   self.count = self.count + 1
   self.proposed[given.reference] = { digest = made, operation = row.full_name, params = plan.params,
     problems = plan.problems, at = core.monotonic_ms() }
-  return { state = #plan.problems == 0 and "proposed" or "refused", digest = made, text = plan.text,
-    problems = json.list(plan.problems), warnings = json.list(plan.warnings or {}) }
+  return { state = #plan.problems == 0 and "proposed" or "refused", digest = made, text = data.lines(plan.text),
+    problems = data.texts(plan.problems), warnings = data.texts(plan.warnings) }
 end
 
 -- Returns the refusal while paying is stopped; else nil.
 local function stopped(self)
-  local _, message, is_missing = files.read(self.stop_file)
+  local _, problem, is_missing = files.read(self.stop_file)
   if is_missing then return nil end
-  return message and refused("the stop file cannot be read, so nothing is paid: %s", message)
-    or refused("paying was stopped; a person removes the file %s", self.stop_file)
+  return needs_a_person(problem and "the stop file cannot be read, so nothing is paid"
+    or "paying was stopped; a person removes the stop file")
 end
 
 -- Returns an equal payment of another reference that may have been made lately; nil for none; or nil and an error.
@@ -176,7 +170,7 @@ local function equal_payment(self, reference, proposal)
   local face = M.face(proposal.operation, proposal.params)
   local may_be_made = { done = true, open = true, unknown = true, undecided = true }
   repeat
-    local entries, err = self.journal:entries { account = self.client:account(), after = after, limit = 500 }
+    local entries, err = self.journal:entries { after = after, limit = 500 }
     if not entries then return nil, err end
     for _, entry in ipairs(entries) do
       if may_be_made[entry.state] and entry.key ~= reference
@@ -198,8 +192,9 @@ end
 
 function run.pay(self, given)
   local entry, err = entry_of(self, given.reference)
-  if entry == nil then return of_error(err) end
-  if entry and state_of(entry).state ~= "rejected" then return state_of(entry) end
+  if entry == nil then return words.of_error(err) end
+  local kept = entry and words.of_entry(entry)
+  if kept and kept.state ~= "rejected" then return kept end
   local proposal = self.proposed[given.reference]
   if not proposal or proposal.digest ~= given.digest then
     return refused "propose this payment first; pay takes its digest"
@@ -212,38 +207,69 @@ function run.pay(self, given)
   if stop then return stop end
   local equal
   equal, err = equal_payment(self, given.reference, proposal)
-  if err then return of_error(err) end
+  if err then return words.of_error(err) end
   if equal then
-    return refused("an equal payment was made or begun under %s within %d days: a person must make this one",
+    return needs_a_person("an equal payment was made or begun under %s within %d days: a person must make this one",
       equal.key and ("the reference " .. equal.key) or "no reference", self.equal_days)
   end
   local result
   result, err = self.client:call(proposal.operation, proposal.params, { key = given.reference })
-  if err then return of_error(err) end
-  return { state = "paid", data = (data.harmless(result)) }
+  if err then return words.of_error(err) end
+  return words.result("accepted", nil, { data = (data.harmless(result)) })
+end
+
+-- Returns what became of an accepted payment. An end is an end; before, the history is read once a minute at most.
+local function arrived(self, reference, entry)
+  local seen, now = self.seen[reference], core.monotonic_ms()
+  if not seen or seen.word == "accepted" and now - seen.at >= LOOK_MS then
+    local word, err = arrival.look(self.client, entry)
+    if not word then return words.of_entry(entry, nil, err) end
+    seen = { word = word, at = now }
+    self.seen[reference] = seen
+  end
+  return words.of_entry(entry, seen.word)
+end
+
+-- Looks for the end of a payment, and never sends.
+local function status_of(self, reference)
+  local entry, err = entry_of(self, reference)
+  if entry == nil then return words.of_error(err) end
+  if entry == false then return words.result("none", "nothing was sent under this reference") end
+  if entry.state == "done" then return arrived(self, reference, entry) end
+  if entry.state ~= "open" and entry.state ~= "unknown" then return words.of_entry(entry) end
+  local _, problem = self.client:reconcile(entry.intent, { wait = false })
+  entry, err = entry_of(self, reference)
+  if not entry then return words.of_error(err) end
+  if entry.state == "done" then return arrived(self, reference, entry) end
+  local result = words.of_entry(entry)
+  if problem and result.state == "unknown" then
+    local about = data.of_error(problem)
+    result.reason, result.data = about.reason, about.data or result.data
+  end
+  return result
 end
 
 function run.status(self, given)
-  local entry, err = entry_of(self, given.reference)
-  if entry == nil then return of_error(err) end
-  if entry == false then return { state = "none", reason = "nothing was sent under this reference" } end
-  if entry.state ~= "open" and entry.state ~= "unknown" then return state_of(entry) end
-  local _, problem = self.client:reconcile(entry.intent, { wait = false })
-  entry, err = entry_of(self, given.reference)
-  if not entry then return of_error(err) end
-  local state = state_of(entry)
-  if problem and state.state == "unknown" then state.reason = data.text(problem) end
-  return state
+  local references = given.references
+  if (references == nil) == (given.reference == nil) then return wrong "give either reference or references" end
+  if not references then return status_of(self, given.reference) end
+  local found = {}
+  for i, reference in ipairs(references) do
+    found[i] = status_of(self, reference)
+    found[i].reference = reference
+  end
+  return { state = "listed", payments = json.list(found) }
 end
 
 function run.payments(self)
-  local found, account = {}, self.client:account()
+  local found = {}
   for _, state in ipairs { "open", "unknown", "undecided" } do
-    local entries, err = self.journal:entries { state = state, account = account, limit = MAX_OPEN }
-    if not entries then return of_error(err) end
+    local entries, err = self.journal:entries { state = state, limit = MAX_OPEN }
+    if not entries then return words.of_error(err) end
     for _, entry in ipairs(entries) do
-      found[#found + 1] = { reference = entry.key and data.text(entry.key) or json.null, state = entry.state,
-        operation = entry.intent.operation, sent_at = entry.intent.sent_at,
+      local about = words.of_entry(entry)
+      found[#found + 1] = { reference = entry.key and data.text(entry.key) or json.null, state = about.state,
+        next = about.next, operation = entry.intent.operation, sent_at = entry.intent.sent_at,
         data = (data.harmless(entry.intent.params or {})) }
     end
   end
@@ -251,44 +277,30 @@ function run.payments(self)
 end
 
 function run.stop(self, given)
-  local ok, reason = files.replace(self.stop_file, data.text(given.reason) .. "\n")
-  if not ok then return wrong("the stop file cannot be written: %s", tostring(reason)) end
+  local ok = files.replace(self.stop_file, data.text(given.reason) .. "\n")
+  if not ok then return wrong("the stop file cannot be written; tell the person at once") end
   return { state = "stopped", reason = "nothing is paid until a person removes the stop file" }
-end
-
--- Returns why arguments do not fit a tool; else nil.
-local function misfit(tool, arguments)
-  local rest = {}
-  for name in pairs(arguments) do rest[name] = true end
-  for _, argument in ipairs(tool.takes) do
-    local name, value = argument[1], arguments[argument[1]]
-    if value == nil and not argument[3] then return ("the argument %s is missing"):format(name) end
-    local kind = argument[2].type == "object" and "table" or "string"
-    if value ~= nil and type(value) ~= kind then return ("the argument %s is no %s"):format(name, kind) end
-    rest[name] = nil
-  end
-  local other, reference = next(rest), arguments.reference
-  if other ~= nil then return ("the tool %s takes no argument %s"):format(tool.name, tostring(other)) end
-  if reference and (#reference > 64 or not plain_text.is_name(reference)) then
-    return "the reference is empty, longer than 64 bytes, or has characters that cannot be seen"
-  end
 end
 
 --- Makes the tools of an agent: a list with `by_name`, and `call(tool, arguments)`, which logs and runs a tool.
 function M.new(options)
   local self = { client = options.client, journal = options.journal, stop_file = options.stop_file, proposed = {},
-    count = 0, equal_days = options.equal_days or 7 }
+    seen = {}, count = 0, equal_days = options.equal_days or 7 }
   local made = { by_name = {} }
   for _, tool in ipairs(list) do
     if not (options.read_only and tool.is_paying) then made[#made + 1], made.by_name[tool.name] = tool, tool end
   end
   function made.call(tool, arguments)
-    local problem = misfit(tool, arguments)
+    local given, problem = read_given.arguments(tool, arguments)
+    local reference = given and given.references and table.concat(given.references, " ")
+      or message.member(arguments, "reference")
     local id, err = self.journal:log { at = core.now_ms(), who = options.who or "agent", tool = tool.name,
-      reference = data.text(type(arguments.reference) == "string" and arguments.reference or ""), outcome = "begun" }
-    if not id then return of_error(err) end
-    local result = problem and wrong("%s", problem) or run[tool.name](self, arguments)
-    self.journal:end_log(id, result.state)
+      reference = data.text(type(reference) == "string" and reference or ""), outcome = "begun" }
+    if not id then return words.of_error(err) end
+    local went, result = true, problem and wrong("%s", problem)
+    if not result then went, result = schedule.protect(run[tool.name], self, given) end
+    self.journal:end_log(id, went and result.state or data.text("raised: " .. tostring(result)))
+    if not went then error(result, 0) end
     return result
   end
   return made

@@ -20,24 +20,24 @@ local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 --- Makes the tables. A plan's text stands last, because SQLite reads what stands before a column. A sum is of an hour,
 --- for the whole account ('') and for each place.
 M.TABLES = {
-  [[CREATE TABLE IF NOT EXISTS purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
-    added_at TEXT NOT NULL, PRIMARY KEY (account, version))]],
-  [[CREATE TABLE IF NOT EXISTS purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_policies (version TEXT PRIMARY KEY, digest TEXT NOT NULL,
+    added_at TEXT NOT NULL)]],
+  [[CREATE TABLE IF NOT EXISTS purser_plans (digest TEXT PRIMARY KEY, queue TEXT NOT NULL,
     single TEXT NOT NULL, added_at TEXT NOT NULL, text TEXT NOT NULL)]],
-  "CREATE INDEX IF NOT EXISTS purser_plans_queue ON purser_plans (account, queue, single)",
+  "CREATE INDEX IF NOT EXISTS purser_plans_queue ON purser_plans (queue, single)",
   [[CREATE TABLE IF NOT EXISTS purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
     added_at TEXT NOT NULL,
     PRIMARY KEY (plan, id))]],
-  [[CREATE TABLE IF NOT EXISTS purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, place TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_sums (coin TEXT NOT NULL, place TEXT NOT NULL,
     operation TEXT NOT NULL, hour TEXT NOT NULL, amount TEXT NOT NULL,
-    PRIMARY KEY (account, coin, place, hour, operation))]],
+    PRIMARY KEY (coin, place, hour, operation))]],
 }
 
 --- Keeps other hosts from sending, withdrawing and changing the policy until the transaction ends.
 function M.lock(tx) tx:lock(LOCK) end
 local function hour_text(ms) return format("%08d", floor(ms / HOUR)) end
 
-local POLICY = "SELECT version || ' ' || digest AS policy FROM purser_policies WHERE account = $1 "
+local POLICY = "SELECT version || ' ' || digest AS policy FROM purser_policies "
   .. "ORDER BY version DESC LIMIT 1"
 
 -- Reads a row. An odd row ends the transaction: it makes no account without a policy.
@@ -50,20 +50,19 @@ end
 
 --- Returns the newest version that an account was under; nil for none.
 ---@return { version: integer, digest: string }|nil
-function M.policy(tx, account)
-  local row = tx:rows(POLICY, account)[1]
+function M.policy(tx)
+  local row = tx:rows(POLICY)[1]
   return row and read_policy(tx, row.policy)
 end
 
 -- Has a row for each signature on each plan that may hold a call, the newest plan first; at least one row.
 local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
-    (SELECT sent_at FROM purser_calls WHERE state = 'done' AND account = $2 AND host = $3 ORDER BY sent_at DESC
-      LIMIT 1) AS newest,
-    (SELECT sent_at FROM purser_calls WHERE account = $4 AND destination = $5 AND destination <> '' AND state = 'done'
-      AND host = $6 ORDER BY sent_at LIMIT 1) AS known_since,
+    (SELECT sent_at FROM purser_calls WHERE state = 'done' ORDER BY sent_at DESC LIMIT 1) AS newest,
+    (SELECT sent_at FROM purser_calls WHERE destination = $1 AND destination <> '' AND state = 'done'
+      ORDER BY sent_at LIMIT 1) AS known_since,
     plan.digest AS plan, plan.added_at AS added_at, statement.id AS statement
   FROM (SELECT 1 AS one) AS here
-    LEFT JOIN purser_plans AS plan ON plan.account = $7 AND plan.queue = $8 AND plan.single IN ('', $9)
+    LEFT JOIN purser_plans AS plan ON plan.queue = $2 AND plan.single IN ('', $3)
     LEFT JOIN purser_statements AS statement ON statement.plan = plan.digest
   ORDER BY plan.added_at DESC, plan.digest, statement.added_at, statement.id]]
 
@@ -71,9 +70,8 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
 --- newest call), `known_since` (of the destination's first payment); `word` (by which the call may be sent again);
 --- `plans`, the newest first: { digest, added_at, statements = ids of signatures }.
 ---@param facts { queue: string, key: string, call: string }
-function M.known(tx, account, facts, destination, host)
-  local rows, plans = tx:rows(KNOWN, account, account, host, account, destination, host, account, facts.queue,
-    facts.key), {}
+function M.known(tx, facts, destination)
+  local rows, plans = tx:rows(KNOWN, destination, facts.queue, facts.key), {}
   for _, row in ipairs(rows) do
     local plan = plans[#plans]
     if row.plan and (not plan or plan.digest ~= row.plan) then
@@ -98,23 +96,23 @@ local function count(sums, call, sent_at)
 end
 
 -- Changes the kept sums. A new call makes missing ones.
-local function write_sums(tx, account, sums, sign, is_new)
+local function write_sums(tx, sums, sign, is_new)
   for name, change in pairs(sums) do
     local coin, place, hour, operation = match(name, "^(.-)\n(.-)\n(.-)\n(.*)$")
-    local row = tx:rows([[SELECT amount FROM purser_sums WHERE account = $1 AND coin = $2 AND place = $3
-      AND hour = $4 AND operation = $5]], account, coin, place, hour, operation)[1]
+    local row = tx:rows([[SELECT amount FROM purser_sums WHERE coin = $1 AND place = $2
+      AND hour = $3 AND operation = $4]], coin, place, hour, operation)[1]
     if row or is_new then
-      tx:rows([[INSERT INTO purser_sums (account, coin, place, hour, operation, amount)
-        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account, coin, place, hour, operation)
-        DO UPDATE SET amount = excluded.amount]], account, coin, place, hour, operation,
+      tx:rows([[INSERT INTO purser_sums (coin, place, hour, operation, amount)
+        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (coin, place, hour, operation)
+        DO UPDATE SET amount = excluded.amount]], coin, place, hour, operation,
         tostring(decimal(row and row.amount or "0") + change * sign))
     end
   end
 end
 
 --- Counts a new call.
-function M.charge(tx, account, call, sent_at)
-  write_sums(tx, account, count({}, call, sent_at), 1, true)
+function M.charge(tx, call, sent_at)
+  write_sums(tx, count({}, call, sent_at), 1, true)
 end
 
 --- Counts a recorded call no longer (-1), or again (1).
@@ -122,17 +120,17 @@ function M.recharge(tx, row, sign)
   M.lock(tx)
   local call, sums = rules.call(row.operation, core.decode(row.params)), {}
   if call then count(sums, call, tonumber(row.sent_at)) end
-  write_sums(tx, row.account, sums, sign, row.state == "planned")
+  write_sums(tx, sums, sign, row.state == "planned")
 end
 
 --- Returns what was sent in the hours of a `sum_over`: whole hours, so 24 are 24 to 25. `asked` keeps the answers for
 --- one transaction.
-function M.sum(tx, account, call, limit, asked)
+function M.sum(tx, call, limit, asked)
   local place, total = limit.per == "destination" and call.place or "", decimal "0"
   local first = hour_text(call.now - limit.hours * HOUR)
   local name = format("%s\n%s\n%s", limit.coin, place, first)
-  asked[name] = asked[name] or tx:rows([[SELECT operation, amount FROM purser_sums WHERE account = $1 AND coin = $2
-    AND place = $3 AND hour >= $4]], account, limit.coin, place, first)
+  asked[name] = asked[name] or tx:rows([[SELECT operation, amount FROM purser_sums WHERE coin = $1
+    AND place = $2 AND hour >= $3]], limit.coin, place, first)
   for _, row in ipairs(asked[name]) do
     if rules.counts(limit, row.operation) then total = total + row.amount end
   end
@@ -142,9 +140,9 @@ end
 -- Reads a page of an account's calls without a destination or younger than a time. `NOT` excludes what ended before
 -- another time.
 local PAGE, COUNTED = 1000, "(state NOT IN (" .. SPENT_NOTHING .. ") OR disowned = 'yes')"
-local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_calls WHERE account = $1 "
-  .. "AND sent_at <> '' AND (destination = '' OR sent_at >= $2) AND %s (ended_at <> '' AND ended_at < $3) "
-  .. "AND (sent_at, id) > ($4, $5) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
+local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_calls "
+  .. "WHERE sent_at <> '' AND (destination = '' OR sent_at >= $1) AND %s (ended_at <> '' AND ended_at < $2) "
+  .. "AND (sent_at, id) > ($3, $4) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
 local ENDED, NOT_ENDED = format(SENT, ""), format(SENT, "NOT")
 
 local function new_history(now, ended_before)
@@ -153,8 +151,8 @@ local function new_history(now, ended_before)
 end
 
 -- Counts a page. Tells whether another may follow.
-local function count_page(tx, account, history, sql)
-  local rows = tx:rows(sql, account, history.first, history.ended_before, history.time, history.id)
+local function count_page(tx, history, sql)
+  local rows = tx:rows(sql, history.first, history.ended_before, history.time, history.id)
   for _, row in ipairs(rows) do
     local params = core.decode(row.params)
     if type(params) ~= "table" then tx:reject("the call " .. row.id .. " cannot be read") end
@@ -177,59 +175,59 @@ local IS_THERE = { sqlite = "SELECT name FROM sqlite_master WHERE name = 'purser
 --- Counts what an account sent before its first policy, page by page, so that other hosts can send meanwhile. Leaves
 --- the last hour to the transaction that installs the policy. Returns false for an account under a policy; or nil and a
 --- message.
-function M.survey(db, account, now)
+function M.survey(db, now)
   local under, problem = db:transaction(function(tx)
-    return tx:rows(IS_THERE[db.name])[1] ~= nil and M.policy(tx, account) or false
+    return tx:rows(IS_THERE[db.name])[1] ~= nil and M.policy(tx) or false
   end, true)
   if under ~= false then return under and false, problem end
   local history = new_history(now, time_text(now - HOUR))
   while true do
-    local more, message = db:transaction(function(tx) return count_page(tx, account, history, ENDED) end)
+    local more, message = db:transaction(function(tx) return count_page(tx, history, ENDED) end)
     if not more then return more == false and history or nil, message end
   end
 end
 
 -- Completes a survey. A survey that is out of date is repeated.
-local function complete(tx, account, history)
+local function complete(tx, history)
   if history then
-    local row = tx:rows("SELECT count(*) AS calls FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND "
-      .. "ended_at <> '' AND ended_at < $3 AND " .. COUNTED, account, history.first, history.ended_before)[1]
+    local row = tx:rows("SELECT count(*) AS calls FROM purser_calls WHERE sent_at >= $1 AND "
+      .. "ended_at <> '' AND ended_at < $2 AND " .. COUNTED, history.first, history.ended_before)[1]
     if tonumber(row.calls) ~= history.counted then history = nil end
   end
   history = history or new_history(tx:now(), "")
   history.time, history.id = "", ""
-  repeat until not count_page(tx, account, history, NOT_ENDED)
+  repeat until not count_page(tx, history, NOT_ENDED)
   return history
 end
 
 --- Returns "rollback" or "policy" where policies do not follow the account's, and the account's newest policy.
-function M.problem(tx, account, chain)
-  local installed = M.policy(tx, account)
+function M.problem(tx, chain)
+  local installed = M.policy(tx)
   if not installed then return nil end
   if installed.version > chain.latest.version then return "rollback" end
   return chain.versions[installed.version].digest ~= installed.digest and "policy" or nil, installed
 end
 
 --- Writes which policies an account is under. Returns what M.problem finds.
-function M.install(tx, account, chain, history)
-  local problem, installed = M.problem(tx, account, chain)
+function M.install(tx, chain, history)
+  local problem, installed = M.problem(tx, chain)
   local latest = chain.latest
   if problem or installed and installed.version == latest.version then return problem end
   for version = (installed and installed.version or 0) + 1, latest.version do
-    tx:rows("INSERT INTO purser_policies (account, version, digest, added_at) VALUES ($1, $2, $3, $4)", account,
+    tx:rows("INSERT INTO purser_policies (version, digest, added_at) VALUES ($1, $2, $3)",
       format("%07d", version), chain.versions[version].digest, time_text(tx:now()))
   end
   if installed and (not latest.asks_sums or chain.versions[installed.version].asks_sums) then return nil end
-  history = complete(tx, account, history)
-  tx:rows("DELETE FROM purser_sums WHERE account = $1", account)
-  if latest.asks_sums then write_sums(tx, account, history.sums, 1, true) end
+  history = complete(tx, history)
+  tx:rows "DELETE FROM purser_sums"
+  if latest.asks_sums then write_sums(tx, history.sums, 1, true) end
 end
 
 --- Keeps a plan, and signatures on the plan.
 function M.add(tx, plan, signatures)
   local single, now = plan.head.queue == "" and plan.rows[1].key or "", time_text(tx:now())
-  tx:rows([[INSERT INTO purser_plans (digest, account, queue, single, text, added_at)
-    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING]], plan.digest, plan.head.account, plan.head.queue, single,
+  tx:rows([[INSERT INTO purser_plans (digest, queue, single, text, added_at)
+    VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING]], plan.digest, plan.head.queue, single,
     plan.text, now)
   for _, text in ipairs(signatures) do
     tx:rows([[INSERT INTO purser_statements (plan, id, text, added_at) VALUES ($1, $2, $3, $4)
@@ -253,17 +251,17 @@ function M.signatures(tx, digest)
 end
 
 --- Returns an account's plans, newest first: { digest }.
-function M.stored(tx, account)
-  return tx:rows("SELECT digest FROM purser_plans WHERE account = $1 ORDER BY added_at DESC, digest", account)
+function M.stored(tx)
+  return tx:rows "SELECT digest FROM purser_plans ORDER BY added_at DESC, digest"
 end
 
-local ROW = "SELECT id, state FROM purser_calls WHERE account = $1 AND queue = $2 "
+local ROW = "SELECT id, state FROM purser_calls WHERE queue = $1 "
 
 --- Returns the id of the call of a plan's row ("" for none), and whether the call may have been executed.
-function M.call_of(tx, account, queue, key, operation)
+function M.call_of(tx, queue, key)
   local row
-  if queue ~= "" then row = tx:rows(ROW .. "AND queue <> '' AND payment = $3", account, queue, key)[1]
-  else row = tx:rows(ROW .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] end
+  if queue ~= "" then row = tx:rows(ROW .. "AND queue <> '' AND payment = $2", queue, key)[1]
+  else row = tx:rows(ROW .. "AND key = $2 AND key <> ''", queue, key)[1] end
   return row and row.id or "", row ~= nil and not find(SPENT_NOTHING, "'" .. row.state .. "'", 1, true)
 end
 

@@ -112,7 +112,7 @@ local function refresh(self, tx, installed, reads)
   if installed and installed.version == latest.version and installed.digest == latest.digest then return nil end
   local chain, message = policy_chain.open(self.folder, self.account)
   if not chain then return signers.error("policy", message) end
-  local problem = (reads and approval_rows.problem or approval_rows.install)(tx, self.account, chain)
+  local problem = (reads and approval_rows.problem or approval_rows.install)(tx, chain)
   if problem then return signers.error(problem, format("the journal is at version %d", installed.version)) end
   self.chain = chain
 end
@@ -147,16 +147,16 @@ end
 -- nobody waiting.
 local function check(self, tx, intent, row, facts, reads)
   if intent.extra then return nil, signers.error("rule", "what `extra_params` do cannot be judged") end
-  local call, account, asked = rules.call(row.full_name, plan_text.params(row, intent.params)), self.account, {}
+  local call, asked = rules.call(row.full_name, plan_text.params(row, intent.params)), {}
   if not reads then approval_rows.lock(tx) end
-  local known = approval_rows.known(tx, account, facts, call.destination, intent.host or "")
+  local known = approval_rows.known(tx, facts, call.destination)
   local err = refresh(self, tx, known.policy, reads)
   if err then return nil, err end
   call.now, call.queue, call.key = now_of(known.newest, intent.sent_at), facts.queue, facts.key
   if not call.now then return nil, signers.error "clock" end
   call.known_since, call.book, call.word = known.known_since or false, self.book, known.word
   call.listed = self.coins and call.coins and self.coins[call.coins[1]]
-  function call.sum(limit) return approval_rows.sum(tx, account, call, limit, asked) end
+  function call.sum(limit) return approval_rows.sum(tx, call, limit, asked) end
   local plan
   plan, err = find_approval(self, tx, known, call)
   if not plan then return nil, err end
@@ -183,13 +183,13 @@ function Gate:admit(tx, intent, row, facts)
     err.operation = row.full_name
     return nil, of_guard(err)
   end
-  if approved.chain.latest.asks_sums then approval_rows.charge(tx, approved.account, call, intent.sent_at) end
+  if approved.chain.latest.asks_sums then approval_rows.charge(tx, call, intent.sent_at) end
   return call.columns
 end
 
 --- Returns the error of a client without a policy, for an account that was under one.
-function M.refuse(tx, account)
-  local under = approval_rows.policy(tx, account)
+function M.refuse(tx)
+  local under = approval_rows.policy(tx)
   local err = signers.error("policy", format("the account is under policy %d, and this client has none",
     under and under.version or 0))
   err.hint = 'give the client the option policy = "FOLDER"'
@@ -245,7 +245,7 @@ end
 local function unmet_of(self, tx, plan, now)
   local unmet, queue = {}, plan.head.queue
   for _, row in ipairs(plan.rows) do
-    local id, was_sent = approval_rows.call_of(tx, self.account, queue, row.key, row.operation)
+    local id, was_sent = approval_rows.call_of(tx, queue, row.key)
     if not was_sent then
       local may, err = check(self, tx, { params = row.params, sent_at = now, host = self.host },
         operations.by_name[row.operation], { queue = queue, key = row.key, call = id }, true)
@@ -266,7 +266,7 @@ end
 function Approved:stored(now)
   return self.kept_in.db:transaction(function(tx)
     local list = {}
-    for _, stored in ipairs(approval_rows.stored(tx, self.account)) do
+    for _, stored in ipairs(approval_rows.stored(tx)) do
       local plan = plan_text.read(approval_rows.plan_text(tx, stored.digest))
       if plan and plan.digest == stored.digest then
         local status, err = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
@@ -294,14 +294,14 @@ function M.open(client_options, base_url, host)
   local self = setmetatable({ folder = folder, account = account, base_url = base_url, host = host or "",
     chain = chain, plans = {}, read_at = {}, kept_in = journal }, Approved)
   self.journal_id, message = journal:id()
-  if self.journal_id then self.sent_before, message = approval_rows.survey(journal.db, account, core.now_ms()) end
+  if self.journal_id then self.sent_before, message = approval_rows.survey(journal.db, core.now_ms()) end
   if self.sent_before == nil then return nil, "the policy cannot be used with this journal: " .. tostring(message) end
   return setmetatable({ kept = self }, Gate)
 end
 
 --- Writes into the journal which policy the account is under. Returns a message where that cannot be.
 function Gate:install(tx)
-  local problem = approval_rows.install(tx, self.kept.account, self.kept.chain, self.kept.sent_before)
+  local problem = approval_rows.install(tx, self.kept.chain, self.kept.sent_before)
   return problem and signers.error(problem).message or nil
 end
 

@@ -50,10 +50,10 @@ local plan_rules = { client = "table", payments = "table", maker = "string", que
   journal_id = "string", journal = "table", until_day = "string" }
 
 -- Writes into rows the words by which payments may be made again. Returns nil; or an error.
-local function name_words(journal, account, queue, rows)
+local function name_words(journal, queue, rows)
   return select(2, planned.within(journal, function(tx)
     for _, row in ipairs(rows) do
-      local call = approval_rows.call_of(tx, account, queue, row.key, row.operation)
+      local call = approval_rows.call_of(tx, queue, row.key)
       row.word = row.word or planned.standing_word(tx, call)
     end
     return true
@@ -82,7 +82,7 @@ function M.plan(options)
     if not params then return nil, wrong end
     rows[i] = { key = each.key, operation = each.operation, params = params, payee = each.payee, word = each.word }
   end
-  if options.journal then err = name_words(options.journal, account, queue, rows) end
+  if options.journal then err = name_words(options.journal, queue, rows) end
   if err then return nil, err end
   local text
   text, problem = signers.write({ account = account, journal_id = options.journal_id, chain = chain,

@@ -166,7 +166,7 @@ local function each_known(head, options, visit)
   for _, payment in ipairs(options.known or {}) do
     if payment.base_url and loopback.host_of(payment.base_url) == host then visit(payment) end
   end
-  for entry in journal and journal:each_entry { account = head.account, state = "done" } or function() end do
+  for entry in journal and journal:each_entry { state = "done" } or function() end do
     local intent = entry.intent
     if intent.host == host then
       visit { at = intent.sent_at, params = intent.params, operation = intent.operation, is_paid = true }

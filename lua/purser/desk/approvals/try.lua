@@ -99,7 +99,7 @@ end
 
 local function run(trial, given, options, days)
   local world = { sums = {}, first = {}, over = {} }
-  for entry in options.journal:each_entry { account = options.account } do
+  for entry in options.journal:each_entry() do
     local is_kept = next(entry.intent.params) ~= nil
     local call = entry.is_counted and rules.call(entry.intent.operation, entry.intent.params)
     if call and not is_kept and entry.intent.sent_at >= (options.since or 0) then -- pruned
@@ -125,6 +125,10 @@ function M.run(options)
   local given
   given, message = policy.read(options.policy or "")
   if not given then return nil, errors.argument("policy", "the policy cannot be read: " .. message) end
+  local own = options.journal:account()
+  if own and options.account and own ~= options.account then
+    return nil, errors.argument("account", ('the journal is of account "%s"'):format(own), "give that, or its journal")
+  end
   local trial = { payments = 0, unasked = 0, asked = {}, waited = 0, refused = 0, refused_by = {}, not_judged = 0 }
   local days = {}
   local ok, raised = pcall(run, trial, given, options, days)

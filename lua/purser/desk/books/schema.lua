@@ -4,7 +4,7 @@
 
 local outbox = require "purser.client.transport.outbox"
 
-local M = { version = "3" }
+local M = { version = "3", HOME = "purser_books_meta" }
 
 --- The columns of a record.
 -- sid: the service's id; twin: the number among equal records, from 1; n: the number of the change, from 1
@@ -75,15 +75,13 @@ M.NONE = "there are none yet, and a sync makes them"
 --- Makes missing tables, if allowed. Returns true; or nil and a message.
 function M.make(db, may_make)
   local is_server = db.name == "postgresql"
-  local find = is_server and "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() "
-    .. "AND tablename = 'purser_books_meta'"
-    or "SELECT name FROM sqlite_master WHERE name = 'purser_books_meta'"
-  local found = db:rows(find)
-  if found and not found[1] and not may_make then return nil, M.NONE end
-  if not found or not found[1] then
+  local is_there, why = db:transaction(function(tx) return tx:has(M.HOME) end, true)
+  if is_there == nil then return nil, why end
+  if not is_there and not may_make then return nil, M.NONE end
+  if not is_there then
     local made, message = db:transaction(function(tx)
       tx:lock(LOCK)
-      if not tx:rows(find)[1] then create(tx, is_server) end
+      if not tx:has(M.HOME) then create(tx, is_server) end
       return true
     end)
     if not made then return nil, message end

@@ -301,8 +301,8 @@ end
 function M.open(options)
   local is_missing = options.sqlite and not options.client and select(3, core.file_mode(options.sqlite)) == true
   if is_missing then return nil, schema.NONE end
-  local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,
-    lock_timeout_ms = 10000 }
+  local db, message = database.open({ sqlite = options.sqlite, postgresql = options.postgresql,
+    lock_timeout_ms = 10000 }, schema.HOME)
   if not db then return nil, message end
   local ok, problem = schema.make(db, options.client ~= nil)
   if not ok then return nil, problem end

@@ -108,9 +108,10 @@ M.UNSETTLED = { "open", "unknown", "undecided" }
 
 --- Returns the calls of the client's account that are undecided, or without a known end for `stuck_ms`.
 function M.calls(client, journal, stuck_ms)
-  local list, now = {}, client:now()
+  local list, now, refusal = {}, client:now(), journal:refusal(client)
+  if refusal then return nil, refusal end -- no row of another account is no good news
   for _, state in ipairs(M.UNSETTLED) do
-    local entries, err = journal:entries { state = state, account = client:account() }
+    local entries, err = journal:entries { state = state }
     if not entries then return nil, err end
     for _, entry in ipairs(entries) do
       local intent = entry.intent

@@ -67,9 +67,11 @@ local function add_journal(out, journal)
   local queues, err = payouts.queues(journal)
   if not queues then return nil, err end
   local samples, ages, now = {}, {}, core.now_ms()
+  local account, problem_of_name = journal:account()
+  if not account and queues[1] then return nil, problem_of_name end
   for _, queue in ipairs(queues) do
     for _, state in ipairs(STATES) do
-      samples[#samples + 1] = { { { "account", queue.account }, { "queue", queue.queue }, { "state", state } },
+      samples[#samples + 1] = { { { "account", account }, { "queue", queue.queue }, { "state", state } },
         ("%d"):format(queue[state]) }
     end
   end

@@ -2,7 +2,6 @@
 -- Adds payments: checks a list, makes the ids, and finds what the queue holds already.
 
 local core = require "purser.core"
-local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
 local plain_text = require "purser.client.util.plain_text"
 local planned = require "purser.write.planned"
@@ -18,9 +17,9 @@ local function argument_error(key, message, hint)
   return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message), hint)
 end
 
--- Returns the id by which the service knows a payment: one for account, queue and key, so that a payment is found when
--- the journal is lost, also with other content.
-local function made_id(self, key) return digest.id("purser payment", self.account, self.queue, key) end
+local function made_id(self, key)
+  return planned.id_of_payment(self.client and planned.ids_of(self.client) or self.account, self.queue, key)
+end
 
 --- Returns a payment with checked parameters and its id; or nil and an error.
 ---@param self { account: string, queue: string }
@@ -30,6 +29,10 @@ function M.prepare(self, key, operation, params)
       "give a text, then the operation and the parameters: payouts:add(key, operation, params)")
   elseif not plain_text.is_name(key) then
     return argument_error(plain_text.clean(key), M.NO_NAME, "give a text of 1 to 200 characters without them")
+  end
+  if planned.is_decomposed(key) then
+    return argument_error(key, "a sign of the key joins the letter before it, and would make two keys of one",
+      "write each letter as one sign (normal form C)")
   end
   local row = planned.operation(operation)
   if not row or row.effect ~= "transfer" then
@@ -147,28 +150,29 @@ M.LOCK = 7078803 -- held while payments are added or replaced
 M.BATCH = 500 -- rows that a transaction writes one by one
 
 --- The table of rows that are not moved yet.
-M.TABLE = [[CREATE TABLE IF NOT EXISTS purser_adding (list TEXT NOT NULL, id TEXT NOT NULL, account TEXT NOT NULL,
-  queue TEXT NOT NULL, payment TEXT NOT NULL, operation TEXT NOT NULL, params TEXT NOT NULL, key TEXT NOT NULL,
-  content TEXT NOT NULL, digest TEXT NOT NULL, history TEXT NOT NULL, given TEXT NOT NULL,
+M.TABLE = [[CREATE TABLE IF NOT EXISTS purser_adding (list TEXT NOT NULL, id TEXT NOT NULL,
+  queue TEXT NOT NULL, payment TEXT NOT NULL, form TEXT NOT NULL, operation TEXT NOT NULL, params TEXT NOT NULL,
+  key TEXT NOT NULL, content TEXT NOT NULL, digest TEXT NOT NULL, history TEXT NOT NULL, given TEXT NOT NULL,
   PRIMARY KEY (list, payment))]]
 
-local ADD = [[INSERT INTO purser_adding (list, id, account, queue, payment, operation, params, key, content, digest,
+local ADD = [[INSERT INTO purser_adding (list, id, queue, payment, form, operation, params, key, content, digest,
   history, given) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
   ON CONFLICT DO NOTHING]]
 local FORGET, DAY_MS = "DELETE FROM purser_adding WHERE list = $1 OR list < $2", 86400000
 
 -- Rows that cannot be moved, for insert to say why: a single call has the key, another call the id, or the queue holds
 -- other content.
-local IN_THE_WAY = [[SELECT a.payment AS payment FROM purser_adding a JOIN purser_calls c ON c.account = a.account
-  AND c.key = a.payment AND c.key <> '' AND c.operation = a.operation AND c.queue = '' WHERE a.list = $1
-  UNION ALL SELECT a.payment FROM purser_adding a JOIN purser_calls c ON c.account = a.account AND c.queue = a.queue
-  AND c.queue <> '' AND c.payment = a.payment WHERE a.list = $2 AND (c.content <> a.content
+local IN_THE_WAY = [[SELECT a.payment AS payment FROM purser_adding a JOIN purser_calls c ON c.form = a.form
+  AND c.form <> '' AND c.queue = '' WHERE a.list = $1
+  UNION ALL SELECT a.payment FROM purser_adding a JOIN purser_calls c ON c.key = a.key AND c.key <> '' AND c.queue = ''
+  WHERE a.list = $2 UNION ALL SELECT a.payment FROM purser_adding a JOIN purser_calls c ON c.queue = a.queue
+  AND c.queue <> '' AND c.form = a.form WHERE a.list = $3 AND (c.payment <> a.payment OR c.content <> a.content
   OR c.operation <> a.operation OR a.given <> '' AND c.key <> a.key) LIMIT 1]]
-local MOVE = [[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, state, queue,
-  payment, stage, added_at) SELECT id, account, operation, history, key, content, params, digest, 'planned', queue,
+local MOVE = [[INSERT INTO purser_calls (id, operation, history, key, form, content, params, digest, state,
+  queue, payment, stage, added_at) SELECT id, operation, history, key, form, content, params, digest, 'planned', queue,
   payment, 'waiting', $1 FROM purser_adding WHERE list = $2 ON CONFLICT DO NOTHING]]
 local NOT_MOVED = [[SELECT payment FROM purser_adding a WHERE list = $1 AND NOT EXISTS (SELECT 1 FROM purser_calls
-  WHERE account = a.account AND queue = a.queue AND queue <> '' AND payment = a.payment) LIMIT 1]]
+  WHERE queue = a.queue AND queue <> '' AND payment = a.payment) LIMIT 1]]
 
 -- Moves the rows of a list into the queue, or those alone whose keys are `wanted`. Returns how many are new.
 local function move(tx, self, name, payments, wanted)
@@ -187,7 +191,7 @@ local function move(tx, self, name, payments, wanted)
       by_key[payment.key] = payment
     end
   end
-  local row = tx:rows(IN_THE_WAY, name, name)[1]
+  local row = tx:rows(IN_THE_WAY, name, name, name)[1]
   if row then M.insert(self, tx, by_key[row.payment]) end
   local _, added = tx:rows(MOVE, planned.time_text(tx:now()), name)
   row = tx:rows(NOT_MOVED, name)[1]
@@ -202,8 +206,8 @@ local function write_batch(tx, self, name, payments, first)
     local id, message = core.random_token(24)
     if not id then tx:reject("no random id could be made: " .. tostring(message)) end
     local row = planned.columns(payment.operation, payment.params, payment.id)
-    tx:rows(ADD, name, id, self.account, self.queue, payment.key, row.operation, row.params, row.key, row.content,
-      row.digest, row.history, payment.given_id or "")
+    tx:rows(ADD, name, id, self.queue, payment.key, planned.form(payment.key), row.operation, row.params, row.key,
+      row.content, row.digest, row.history, payment.given_id or "")
   end
   return true
 end
@@ -246,7 +250,7 @@ function M.add_all(self, list)
   if not prepared then return nil, err end
   return M.adding(self, prepared, function(tx, add)
     tx:lock(M.LOCK)
-    queue.check_account(tx, self, false)
+    planned.enter(tx, self.client)
     local added = add()
     return { added = added, repeated = #prepared - added }
   end)

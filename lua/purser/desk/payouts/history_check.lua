@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Looks whether the service already holds a payment, for a journal that may lack its last commits: a new or restored
--- journal, or another connection. Before the first payment of a kind, a pause makes all earlier calls visible; then the
+-- journal, or another server. Before the first payment of a kind, a pause makes all earlier calls visible; then the
 -- history is read, and client:reconcile is asked of each payment.
 --
 -- The witness file is a database beside the journal that shows whether the journal is the newest:
@@ -160,7 +160,12 @@ local function write(self, change)
 end
 
 local function new_state(self, newest)
-  local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
+  -- the service's clock is learned first: a time of another clock, an hour ahead, would be waited for
+  if not newest then
+    local learned, err = M.ask(self, function() return self.client:sync_clock() end)
+    self.problem = self.problem or not learned and err or nil
+  end
+  local state = { place = self.journal.db.place, newest = newest, sent_at = self.client:now(), rejections = {},
     renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
   if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
   self.payouts.history = state
@@ -170,9 +175,9 @@ local function new_state(self, newest)
   return state
 end
 
--- Returns whether a state is of the journal's connection: another connection may reach another journal.
+-- Returns whether a state is of this journal: a connection that is opened again may lead to another one.
 local function is_of_now(self, state)
-  return state and self.history == state and state.connection == self.journal.db.handle
+  return state and self.history == state and state.place == self.journal.db.place
 end
 
 -- Returns the readings of the histories, which the witness keeps.
@@ -291,7 +296,7 @@ end
 local function is_spared(self, payment, answer)
   if payment.client_id then return false end
   local number, err = planned.within(self.journal, function(tx)
-    return queue.undecided_equals(tx, self, payment)
+    return queue.undecided_equals(tx, payment)
   end, true)
   self.problem = self.problem or err
   return number ~= nil and number >= #answer.candidates
@@ -328,7 +333,7 @@ local function renew(self, state, payment)
   if not since or not state.readings or state.renewed_at >= since then return end
   local witness_at, err = planned.within(self.journal, function(tx)
     -- kept histories may lack every witness
-    return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
+    return queue.answered_since(tx, payment.operation, state.newest and 0 or state.readings.as_of) or false
   end, true)
   self.problem = self.problem or err
   if not witness_at then return end

@@ -82,7 +82,6 @@ local states = { state = { "waiting", "taken", "sent", "done", "failed", "undeci
 ---@field run string|nil  the number of the run that ended
 ---@field of_run purser.QueueCounts|nil  of the run's payments
 ---@field next_due_at integer|nil  epoch ms: no waiting payment that is not blocked is due before
----@field other_accounts { account: string, payments: integer }[]  with payments in a queue of this name
 
 --- Returns how many payments are in each state, and those that need a person.
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
@@ -91,7 +90,6 @@ function Payouts:report()
     local report = queue.counts(tx, self)
     report.undecided_payments = queue.list(tx, self, "undecided")
     report.blocked_payments = queue.list(tx, self, "blocked")
-    report.other_accounts = queue.other_accounts(tx, self)
     report.next_due_at = queue.next_due(tx, self).due_at
     return report
   end, true)
@@ -328,7 +326,6 @@ function M.new(options)
     if not name then return nil, errors.config("no name could be made for the worker: " .. message) end
     self.worker = name
   end
-  self.has_own_account = self.client:settings().account ~= nil -- otherwise it is that of its API key
   self.account = self.client:account()
   local ok, err = runs.prepare(self.journal)
   if not ok then return nil, err end

@@ -165,9 +165,9 @@ local was_paid = { done = true, open = true, unknown = true, undecided = true }
 ---@param now integer  epoch milliseconds
 ---@param queue purser.Payouts|nil
 ---@return table<string, string>|nil paid, purser.Error|nil err
-function M.paid_lately(journal, account, now, queue)
+function M.paid_lately(journal, now, queue)
   local paid, others = {}, {}
-  local entries, err = journal:entries { account = account, after = { intent = { sent_at = now - DAYS * DAY_MS,
+  local entries, err = journal:entries { after = { intent = { sent_at = now - DAYS * DAY_MS,
     id = "" } } }
   if entries and queue then
     others, err = planned.within(journal, function(tx) return queues.elsewhere(tx, queue) end, true)
@@ -333,7 +333,7 @@ local function judge(client, payments, options)
   local err = check(client, payments, options.unchecked)
   if err then return nil, err end
   if not options.journal then return {} end
-  return M.paid_lately(options.journal, client:account(), client:now(), options.queue)
+  return M.paid_lately(options.journal, client:now(), options.queue)
 end
 
 -- Returns the sections of a plan, with the queue's payments where no list is given; or nil and an error.

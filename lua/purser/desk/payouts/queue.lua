@@ -19,8 +19,8 @@ M.MAX_LEASE_MS = 3600000
 local PATIENCE_MS = 300000 -- a run waits so long for a payment that is not due
 
 -- The last condition lets a database use the queues' indices.
-local IN_QUEUE = " FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"
-local OF_QUEUE = "account = ? AND queue = ? AND queue <> ''"
+local IN_QUEUE = " FROM purser_calls WHERE queue = $1 AND queue <> ''"
+local OF_QUEUE = "queue = ? AND queue <> ''"
 local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 
 ---@class purser.Payment
@@ -82,7 +82,7 @@ end
 ---@param payment { key: string, operation: string, params: table, id: string|nil }
 function M.insert(tx, self, payment)
   local row = planned.columns(payment.operation, payment.params, payment.id)
-  row.account, row.queue, row.payment, row.stage = self.account, self.queue, payment.key, "waiting"
+  row.queue, row.payment, row.stage = self.queue, payment.key, "waiting"
   row.added_at = time_text(tx:now())
   return planned.insert(tx, row)
 end
@@ -90,8 +90,8 @@ end
 --- Returns another call of the account with the id of a payment, in the same parameter: { queue =, payment = }, both ""
 --- for a single call; nil where there is none.
 function M.other_with_id(tx, self, payment)
-  for _, row in ipairs(tx:rows([[SELECT queue, payment, operation FROM purser_calls WHERE account = $1 AND key = $2
-    AND key <> '' AND NOT (queue = $3 AND payment = $4)]], self.account, payment.id, self.queue, payment.key)) do
+  for _, row in ipairs(tx:rows([[SELECT queue, payment, operation FROM purser_calls WHERE key = $1
+    AND key <> '' AND NOT (queue = $2 AND payment = $3)]], payment.id, self.queue, payment.key)) do
     local operation = planned.operation(row.operation)
     if operation and operation.reconcile.client_id == payment.given_id then return row end
   end
@@ -99,15 +99,15 @@ end
 
 ------------------------------------------------------------------------------------------------------------- taking
 
--- The payments that a run takes, as a condition on `$3`: of its mark (runs.lua), without any mark, or all.
-local MARKED = " AND %sEXISTS (SELECT 1 FROM purser_run_rows WHERE of_account = account AND of_queue = queue "
-  .. "AND of_payment = payment AND run %s $3)"
-local OF_RUN, OF_NO_RUN, OF_ANY = MARKED:format("", "="), MARKED:format("NOT ", ">="), " AND queue <> $3"
+-- The payments that a run takes, as a condition on `$2`: of its mark (runs.lua), without any mark, or all.
+local MARKED = " AND %sEXISTS (SELECT 1 FROM purser_run_rows WHERE of_queue = queue "
+  .. "AND of_payment = payment AND run %s $2)"
+local OF_RUN, OF_NO_RUN, OF_ANY = MARKED:format("", "="), MARKED:format("NOT ", ">="), " AND queue <> $2"
 
--- Queries what `self` takes. The further values begin with `$4`.
+-- Queries what `self` takes. The further values begin with `$3`.
 local function own(tx, self, columns, condition, ...)
   local which = self.mark and OF_RUN or self.takes_unmarked and OF_NO_RUN or OF_ANY
-  return (tx:rows("SELECT " .. columns .. IN_QUEUE .. which .. condition, self.account, self.queue, self.mark or "",
+  return (tx:rows("SELECT " .. columns .. IN_QUEUE .. which .. condition, self.queue, self.mark or "",
     ...))
 end
 
@@ -128,13 +128,13 @@ end
 
 --- Takes up to `count` payments that are due.
 function M.take_waiting(tx, self, count)
-  return lease(tx, self, own(tx, self, "*", " AND stage = 'waiting' AND blocked = '' AND due_at <= $4 ORDER BY due_at"
+  return lease(tx, self, own(tx, self, "*", " AND stage = 'waiting' AND blocked = '' AND due_at <= $3 ORDER BY due_at"
     .. limit(tx, count), time_text(tx:now())), "taken")
 end
 
 --- Takes over the payments of ended leases. A payment that is only "taken" was not sent.
 function M.take_abandoned(tx, self, count)
-  return lease(tx, self, own(tx, self, "*", " AND stage IN ('taken', 'sent') AND lease_until < $4" .. limit(tx, count),
+  return lease(tx, self, own(tx, self, "*", " AND stage IN ('taken', 'sent') AND lease_until < $3" .. limit(tx, count),
     time_text(tx:now())))
 end
 
@@ -142,16 +142,16 @@ local HELD = OF_QUEUE .. " AND stage IN ('taken', 'sent') AND "
 
 --- Ends the leases of an earlier life of this worker, and what a wrong clock wrote: later leases and delays than any.
 function M.reclaim(tx, self)
-  planned.update(tx, { lease_until = "" }, HELD .. "(worker = ? OR lease_until > ?)", self.account, self.queue,
+  planned.update(tx, { lease_until = "" }, HELD .. "(worker = ? OR lease_until > ?)", self.queue,
     self.worker, time_text(tx:now() + M.MAX_LEASE_MS))
-  planned.update(tx, { due_at = "" }, OF_QUEUE .. " AND stage = 'waiting' AND due_at > ?", self.account, self.queue,
+  planned.update(tx, { due_at = "" }, OF_QUEUE .. " AND stage = 'waiting' AND due_at > ?", self.queue,
     time_text(tx:now() + MAX_DELAY_MS))
 end
 
 --- Prolongs the leases of this worker.
 function M.renew(tx, self)
   planned.update(tx, { lease_until = time_text(tx:now() + self.lease_ms) }, HELD .. "worker = ? AND lease_until <> ''",
-    self.account, self.queue, self.worker)
+    self.queue, self.worker)
 end
 
 --- Puts a payment into another stage, if it is still this worker's and was not sent since: a worker whose lease ended
@@ -164,23 +164,23 @@ end
 ------------------------------------------------------------------------------------------------------------ looking
 
 local NUMBER = ", CAST(count(*) AS TEXT) AS number"
-local COUNTS = "account, queue, stage, CASE WHEN stage = 'waiting' THEN blocked ELSE '' END AS blocked" .. NUMBER
-local BY_QUEUE = " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2"
+local COUNTS = "queue, stage, CASE WHEN stage = 'waiting' THEN blocked ELSE '' END AS blocked" .. NUMBER
+local BY_QUEUE = " GROUP BY 1, 2, 3 ORDER BY 1"
 
-local function no_counts(account, queue)
-  return { account = account, queue = queue, waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0,
+local function no_counts(queue)
+  return { queue = queue, waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0,
     dropped = 0, blocked = 0, total = 0 }
 end
 
---- Returns how many payments each stage has, by queue: of all accounts of a journal, or of what `self` takes.
----@param self { account: string, queue: string }|nil
+--- Returns how many payments each stage has, by queue: of all, or of what `self` takes.
+---@param self { queue: string }|nil
 function M.queues(tx, self)
   local list = {}
   for _, row in ipairs(self and own(tx, self, COUNTS, BY_QUEUE)
     or tx:rows("SELECT " .. COUNTS .. " FROM purser_calls WHERE queue <> ''" .. BY_QUEUE)) do
     local last, number = list[#list], tonumber(row.number)
-    if not last or last.account ~= row.account or last.queue ~= row.queue then
-      last = no_counts(row.account, row.queue)
+    if not last or last.queue ~= row.queue then
+      last = no_counts(row.queue)
       list[#list + 1] = last
     end
     last[row.stage], last.total = last[row.stage] + number, last.total + number
@@ -190,12 +190,12 @@ function M.queues(tx, self)
 end
 
 --- Returns how many payments of the queue each stage has.
-function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.account, self.queue) end
+function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.queue) end
 
 --- Returns how many payments a run has to make or to wait for.
 function M.left(tx, self)
   return tonumber(own(tx, self, "CAST(count(*) AS TEXT) AS number", " AND stage IN ('waiting', 'taken', 'sent') "
-    .. "AND (stage <> 'waiting' OR blocked = '' AND due_at <= $4)", time_text(tx:now() + PATIENCE_MS))[1].number)
+    .. "AND (stage <> 'waiting' OR blocked = '' AND due_at <= $3)", time_text(tx:now() + PATIENCE_MS))[1].number)
 end
 
 --- Returns what keeps a worker from sending: { due_at = of the next payment that waits, message = why it was put off,
@@ -221,22 +221,22 @@ local function by_key(a, b) return a.key < b.key end
 --- Returns the payments in a stage, those that are "blocked", or all, in the order of their keys. Lua sorts: a database
 --- that sorts by the key reads every payment of the queue.
 function M.list(tx, self, stage)
-  local which = stage == "blocked" and BLOCKED or stage and " AND stage = $3" or ""
-  local list = payments(tx, "SELECT *" .. IN_QUEUE .. which, unpack { self.account, self.queue,
+  local which = stage == "blocked" and BLOCKED or stage and " AND stage = $2" or ""
+  local list = payments(tx, "SELECT *" .. IN_QUEUE .. which, unpack { self.queue,
     which ~= BLOCKED and stage or nil })
   table.sort(list, by_key)
   return list
 end
 
 -- All that a plan reads of a payment, as one text.
-local MARK = "coalesce((SELECT run FROM purser_run_rows WHERE of_account = account AND of_queue = queue "
+local MARK = "coalesce((SELECT run FROM purser_run_rows WHERE of_queue = queue "
   .. "AND of_payment = payment), '')"
 local VERSION = "id || ' ' || stage || ' ' || state || ' ' || attempt || ' ' || disowned || ' ' || content || ' ' || "
   .. MARK .. " || ' ' || operation || ' ' || key"
 local READ = "SELECT *, " .. VERSION .. " AS version, " .. MARK .. " AS mark" .. IN_QUEUE
 local CHANGED = READ .. " AND " .. VERSION .. " NOT IN (SELECT value FROM %s)"
-local MARK_ALL = "INSERT INTO purser_run_rows (of_account, of_queue, run, of_payment) SELECT $1, $2, $3, value FROM %s "
-  .. "WHERE true ON CONFLICT (of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
+local MARK_ALL = "INSERT INTO purser_run_rows (of_queue, run, of_payment) SELECT $1, $2, value FROM %s "
+  .. "WHERE true ON CONFLICT (of_queue, of_payment) DO UPDATE SET run = excluded.run"
 
 -- Returns a statement that reads the texts of a JSON list, its value of that number, as rows.
 local function of_list(tx, sql, number)
@@ -247,8 +247,8 @@ end
 --- Returns all payments of the queue, in the order of their keys.
 ---@param before purser.Payment[]|nil  an earlier result: only changes are read; returned itself where there are none
 function M.read(tx, self, before)
-  local found = before and tx:rows(of_list(tx, CHANGED, 3), self.account, self.queue, before.versions)
-    or tx:rows(READ, self.account, self.queue)
+  local found = before and tx:rows(of_list(tx, CHANGED, 2), self.queue, before.versions)
+    or tx:rows(READ, self.queue)
   if before and not found[1] then return before end
   local rows, versions, place = {}, {}, {}
   for i, row in ipairs(before or {}) do rows[i], place[row.key] = row, i end
@@ -263,66 +263,27 @@ function M.read(tx, self, before)
   return rows
 end
 
-local FOLLOW = [[UPDATE purser_run_rows SET of_account = $1 WHERE of_account = $2 AND NOT EXISTS (SELECT 1
-  FROM purser_run_rows AS own WHERE own.of_account = $3 AND own.of_queue = purser_run_rows.of_queue
-  AND own.of_payment = purser_run_rows.of_payment)]]
-
---- Gives an account the runs and marks of the names that were joined with it: a payment that waits for a yes would pass
---- for one that no run ever had.
-function M.follow_joins(tx, self)
-  for _, name in ipairs(planned.joined_names(tx, self.account)) do
-    tx:rows("UPDATE purser_runs SET account = $1 WHERE account = $2", self.account, name)
-    tx:rows(FOLLOW, self.account, name, self.account)
-  end
-end
-
 --- Gives payments the mark of a run.
 function M.mark(tx, self, run, keys)
-  tx:rows(of_list(tx, MARK_ALL, 4), self.account, self.queue, run, json.encode(json.list(keys)))
+  tx:rows(of_list(tx, MARK_ALL, 3), self.queue, run, json.encode(json.list(keys)))
 end
 
 --- Returns the payment of that key, or nil.
 function M.find(tx, self, key)
-  return payments(tx, "SELECT *" .. IN_QUEUE .. " AND payment = $3", self.account, self.queue, key)[1]
+  return payments(tx, "SELECT *" .. IN_QUEUE .. " AND payment = $2", self.queue, key)[1]
 end
 
---- Returns the payments of the account's other queues that may still be made.
+--- Returns the payments of other queues that may still be made.
 function M.elsewhere(tx, self)
-  return payments(tx, [[SELECT * FROM purser_calls WHERE account = $1 AND queue <> $2 AND queue <> ''
-    AND stage IN ('waiting', 'taken', 'undecided')]], self.account, self.queue)
-end
-
---- Returns the other accounts that have payments in the queue of this name: a list of { account =, payments = }.
-function M.other_accounts(tx, self)
-  local others, after = {}, ""
-  while true do
-    local row = tx:rows([[SELECT account FROM purser_calls WHERE account > $1 AND queue <> '' ORDER BY account
-      LIMIT 1]], after)[1]
-    if not row then return others end
-    after = row.account
-    local number = tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE, after, self.queue)[1].number)
-    if number > 0 and after ~= self.account then others[#others + 1] = { account = after, payments = number } end
-  end
-end
-
---- Ends the transaction where another account with payments in the queue may be this client's under another name: one
---- of the two is named by its API key alone, or this one is to be `run` and has no payment there.
-function M.check_account(tx, self, is_run)
-  local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account
-    or is_run and not tx:rows("SELECT 1" .. IN_QUEUE .. " LIMIT 1", self.account, self.queue)[1]
-  for _, other in ipairs(M.other_accounts(tx, self)) do
-    if is_unsure or other.account == unnamed then
-      tx:reject(planned.other_account(other.account, self.account, unnamed,
-        ('the queue "%s" holds %d payments'):format(self.queue, other.payments)))
-    end
-  end
+  return payments(tx, [[SELECT * FROM purser_calls WHERE queue <> $1 AND queue <> ''
+    AND stage IN ('waiting', 'taken', 'undecided')]], self.queue)
 end
 
 --- Returns an equal call without a known end, an undecided call first: { id, state, payment = its key or "", over_at =
 --- until when the service takes it, in_queue = whether workers of this queue reconcile it }; nil where there is none.
 --- The transaction holds the call as it is.
 function M.equal_call(tx, self, payment)
-  local row = planned.equal_call(tx, self.account, payment.operation, payment.params)
+  local row = planned.equal_call(tx, payment.operation, payment.params)
   return row and { id = row.id, state = row.state, payment = row.payment,
     in_queue = row.queue == self.queue and row.stage == "sent",
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
@@ -330,16 +291,16 @@ end
 
 --- Returns how many payments of an equal content stand undecided, and were never sent as far as the journal knows.
 --- Another network, or another operation, may have other records.
-function M.undecided_equals(tx, self, payment)
+function M.undecided_equals(tx, payment)
   return #tx:rows([[SELECT other.id FROM purser_calls AS one JOIN purser_calls AS other ON other.digest = one.digest
-    AND other.content = one.content WHERE one.id = $1 AND other.account = $2 AND other.state = 'planned'
-    AND other.stage = 'undecided']], payment.id, self.account)
+    AND other.content = one.content WHERE one.id = $1 AND other.state = 'planned'
+    AND other.stage = 'undecided']], payment.id)
 end
 
 --- Returns the time of the first answered call of an operation that was sent at `since` or later, or nil.
-function M.answered_since(tx, self, operation, since)
-  return tonumber(tx:rows("SELECT min(sent_at) AS sent_at FROM purser_calls WHERE account = $1 AND operation = $2 "
-    .. "AND answered <> '' AND answered <> 'no' AND sent_at >= $3", self.account, operation,
+function M.answered_since(tx, operation, since)
+  return tonumber(tx:rows("SELECT min(sent_at) AS sent_at FROM purser_calls WHERE operation = $1 "
+    .. "AND answered <> '' AND answered <> 'no' AND sent_at >= $2", operation,
     time_text(since))[1].sent_at)
 end
 
@@ -347,7 +308,7 @@ end
 
 --- Lets blocked payments be sent again. Returns how many.
 function M.unblock(tx, self)
-  return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. BLOCKED, self.account, self.queue)
+  return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. BLOCKED, self.queue)
 end
 
 --- The stages of payments that a person may put back, and that a person may give up.
@@ -364,8 +325,8 @@ end
 -- false where another process changed it meanwhile.
 local function decide(tx, self, payment, may, change, columns)
   if not may[payment.state] then return false end
-  tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_account = $1 AND of_queue = $2 AND of_payment = $3",
-    self.account, self.queue, payment.key)
+  tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_queue = $1 AND of_payment = $2",
+    self.queue, payment.key)
   local set = planned.staged(tx, change)
   for name, value in pairs(columns) do set[name] = value end
   return planned.update(tx, set, "id = ? AND attempt = ? AND stage = ? AND content = ?", payment.id,

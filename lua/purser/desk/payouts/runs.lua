@@ -17,12 +17,12 @@ local M = {}
 
 -- Every column is text. A mark has the payment's name, and outlives the payment's row.
 local TABLES = {
-  [[CREATE TABLE IF NOT EXISTS purser_runs (number TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_runs (number TEXT PRIMARY KEY, queue TEXT NOT NULL,
     source TEXT NOT NULL, person TEXT NOT NULL, begun_at TEXT NOT NULL)]],
   [[CREATE TABLE IF NOT EXISTS purser_workers (run TEXT NOT NULL, name TEXT NOT NULL, person TEXT NOT NULL,
     host TEXT NOT NULL, pid TEXT NOT NULL, alive_until TEXT NOT NULL, PRIMARY KEY (run, name))]],
-  [[CREATE TABLE IF NOT EXISTS purser_run_rows (of_account TEXT NOT NULL, of_queue TEXT NOT NULL,
-    of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_account, of_queue, of_payment))]],
+  [[CREATE TABLE IF NOT EXISTS purser_run_rows (of_queue TEXT NOT NULL,
+    of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_queue, of_payment))]],
   "CREATE INDEX IF NOT EXISTS purser_run_rows_run ON purser_run_rows (run)",
   add.TABLE,
 }
@@ -63,8 +63,7 @@ end
 -- Returns the runs of a queue by number.
 local function runs_of(tx, self)
   local found = {}
-  for _, row in ipairs(tx:rows("SELECT number, person, source FROM purser_runs WHERE account = $1 AND queue = $2",
-    self.account, self.queue)) do
+  for _, row in ipairs(tx:rows("SELECT number, person, source FROM purser_runs WHERE queue = $1", self.queue)) do
     row.workers, found[row.number] = {}, row
   end
   for _, row in ipairs(tx:rows("SELECT * FROM purser_workers WHERE alive_until >= $1", planned.time_text(tx:now()))) do
@@ -76,9 +75,9 @@ end
 --- Returns the runs of a queue with payments left, in the order of their numbers.
 function M.open(tx, self)
   local list, runs = {}, runs_of(tx, self)
-  for _, row in ipairs(tx:rows([[SELECT DISTINCT run FROM purser_run_rows WHERE of_account = $1 AND of_queue = $2
-    AND EXISTS (SELECT 1 FROM purser_calls WHERE account = of_account AND queue = of_queue AND payment = of_payment
-    AND queue <> '' AND stage IN ('waiting', 'taken', 'sent'))]], self.account, self.queue)) do
+  for _, row in ipairs(tx:rows([[SELECT DISTINCT run FROM purser_run_rows WHERE of_queue = $1
+    AND EXISTS (SELECT 1 FROM purser_calls WHERE queue = of_queue AND payment = of_payment
+    AND queue <> '' AND stage IN ('waiting', 'taken', 'sent'))]], self.queue)) do
     list[#list + 1] = runs[row.run]
   end
   table.sort(list, function(a, b) return tonumber(a.number) < tonumber(b.number) end)
@@ -306,15 +305,14 @@ function M.begin(self, plan)
   if not seen then return nil, err end
   return add.adding(self, new, function(tx, add_new)
     tx:lock(add.LOCK)
-    queue.check_account(tx, self, not shown.list)
-    queue.follow_joins(tx, self)
+    planned.enter(tx, self.client)
     local now = M.draw(tx, self, shown.list, seen)
     local taken = agreed(tx, shown, now)
     local number = M.joins(now, taken)
     if not number then
       number = tx:rows(NEXT_NUMBER)[1].number
-      tx:rows([[INSERT INTO purser_runs (number, account, queue, source, person, begun_at)
-        VALUES ($1, $2, $3, $4, $5, $6)]], number, self.account, self.queue, plan.path or "", person,
+      tx:rows([[INSERT INTO purser_runs (number, queue, source, person, begun_at)
+        VALUES ($1, $2, $3, $4, $5)]], number, self.queue, plan.path or "", person,
         planned.time_text(tx:now()))
       enlist(tx, self, taken, add_new, number)
     end

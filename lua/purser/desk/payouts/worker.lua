@@ -423,8 +423,7 @@ end
 -- Works until nothing is left to do. Returns nothing, or what ended the run before.
 local function run(self)
   local _, problem = planned.within(self.journal, function(tx)
-    queue.check_account(tx, self, true)
-    queue.follow_joins(tx, self)
+    planned.enter(tx, self.client)
     queue.reclaim(tx, self)
     queue.unblock(tx, self)
     return true

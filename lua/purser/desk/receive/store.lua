@@ -205,8 +205,8 @@ function Store:close() self.db:close() end
 
 --- Opens the database: { sqlite = path } or { postgresql = {...} }. Returns nil and an error when it cannot.
 function M.open(options)
-  local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,
-    lock_timeout_ms = 10000, relaxed = options.relaxed }
+  local db, message = database.open({ sqlite = options.sqlite, postgresql = options.postgresql,
+    lock_timeout_ms = 10000, relaxed = options.relaxed }, "purser_receive_meta")
   if not db then return nil, M.problem(message) end
   local ok
   ok, message = db:transaction(function(tx)

@@ -16,6 +16,7 @@ local M = {}
 local CLOCK = "clock"
 local LATELY_MS = 100 -- so long after a write of another process it may be waiting
 
+local TABLE = "purser_rate_limit"
 local create = "CREATE TABLE IF NOT EXISTS purser_rate_limit (name TEXT PRIMARY KEY, document TEXT NOT NULL)"
 local upsert = "INSERT INTO purser_rate_limit (name, document) VALUES ($1, $2) "
   .. "ON CONFLICT (name) DO UPDATE SET document = excluded.document"
@@ -41,10 +42,9 @@ end
 -- Connects, and makes the table; another process may do so at the same time.
 local function open(self)
   if self.db then return true end
-  local db, message = database.open(self.options)
+  local db, message = database.open(self.options, TABLE)
   if not db then return nil, message end
-  local known = not self.options.sqlite and db:rows "SELECT to_regclass('purser_rate_limit')::text AS name"
-  local ok = known and known[1] and known[1].name
+  local ok = not self.options.sqlite and db:transaction(function(tx) return tx:has(TABLE) end, true)
   if not ok then ok, message = db:rows(create) end
   if not ok and not db:rows "SELECT name FROM purser_rate_limit LIMIT 1" then
     db:close()

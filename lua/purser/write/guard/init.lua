@@ -6,10 +6,10 @@
 -- Only the parameters that a row's `moves` names decide.
 
 local decimal = require "purser.decimal"
-local gates = require "purser.write.gates"
 local lazy = require "purser.client.util.lazy"
 local networks = lazy "purser.client.operations.network"
 local options_ = require "purser.write.guard.options"
+local policy = require "purser.write.policy"
 local spending = require "purser.write.guard.spending"
 
 ---@class purser.Guard
@@ -130,9 +130,9 @@ function Guard:check(row, params)
   end
 end
 
---- Lets the gates read what the transaction of a call is too late for: it keeps other hosts waiting.
+--- Lets the policy read what the transaction of a call is too late for: it keeps other hosts waiting.
 function Guard:before(client, row, params)
-  for _, gate in pairs(self.gates) do gate:before(client, row, params) end
+  if self.policy then self.policy:before(client, row, params) end
 end
 
 --- Ends the transaction that records a call where an equal call has no known end, and the guard forbids that.
@@ -149,11 +149,8 @@ end
 
 -- Returns what keeps rules from being remembered, or nil.
 local function memory_error(client_options)
-  local journal, account = client_options.journal, client_options.account
-  if not journal then return "have no journal, and a restart would reset them", "give the option journal" end
-  if not account or account == "" then
-    return "have no account, and what is spent belongs to a name, not to a key", 'give the option "account"'
-  end
+  if client_options.journal then return nil end
+  return "have no journal, and a restart would reset them", "give the option journal"
 end
 
 -- Adds a set of rules: all sets hold.
@@ -174,11 +171,11 @@ end
 function M.new(options, client_options, base_url, host)
   local list, message, hint = options_.read(options)
   if not list then return nil, message, hint end
-  local self = setmetatable({ sets = {}, gates = {}, limits = {} }, Guard)
+  local self = setmetatable({ sets = {}, limits = {} }, Guard)
   for _, rules in ipairs(list) do add_set(self, rules) end
   if next(self.limits) or self.no_duplicates then message, hint = memory_error(client_options) end
   if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
-  self.gates, message, hint = gates.open(client_options, base_url, host)
+  self.policy, message, hint = policy.open(client_options, base_url, host)
   if message then return nil, message, hint end
   return self
 end

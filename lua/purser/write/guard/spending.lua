@@ -73,61 +73,51 @@ function M.restrict(limits, limit)
   return true
 end
 
---- Returns an account's limits by asset and period: a person's last word, and lower ones that clients brought since.
+--- Returns the journal's limits by asset and period: a person's last word, and lower ones that clients brought since.
+---@param own purser.JournalHome
 ---@return table<string, purser.StandingLimit> limits, string|nil newest  when the newest was written
 ---@return table<string, true> brought  by asset, period and amount: the limits that clients ever brought
-function M.limits(tx, account)
+function M.limits(own)
   local limits, newest, brought = {}, nil, {}
-  for _, row in ipairs(tx:rows([[SELECT asset, period_ms, amount, person, at FROM purser_limits WHERE account = $1
-    ORDER BY at]], account)) do
+  for _, row in ipairs(own.limits) do
     newest = row.at
-    local key = key_of(row.asset, tonumber(row.period_ms))
-    if row.person ~= "" then limits[key] = nil else brought[key .. " " .. row.amount] = true end
-    if row.amount ~= "" then
-      M.restrict(limits, { asset = row.asset, period_ms = tonumber(row.period_ms), amount = decimal(row.amount) })
+    local asset, amount, key = row.name, row.value, key_of(row.name, tonumber(row.period_ms))
+    if row.person ~= "" then limits[key] = nil else brought[key .. " " .. amount] = true end
+    if amount ~= "" then
+      M.restrict(limits, { asset = asset, period_ms = tonumber(row.period_ms), amount = decimal(amount) })
     end
   end
   return limits, newest, brought
 end
 
---- Returns an account under a limit, where this one is under none; nil for none.
----@return string|nil account
-function M.limited_beside(tx, account)
-  local others = tx:rows("SELECT DISTINCT account FROM purser_limits WHERE account <> $1 ORDER BY account", account)
-  if not others[1] or next((M.limits(tx, account))) then return nil end
-  for _, row in ipairs(others) do
-    if next((M.limits(tx, row.account))) then return row.account end
-  end
-end
-
 -- Writes a limit as the newest, whatever the machine's clock says. Without an amount the limit ends.
-local function write(tx, account, limit, person, newest)
+local function write(tx, limit, person, newest)
   local at = time_text(math.max(tx:now(), newest and tonumber(newest) + 1 or 0))
-  tx:rows("INSERT INTO purser_limits (account, asset, period_ms, amount, person, at) VALUES ($1, $2, $3, $4, $5, $6)",
-    account, limit.asset, format("%d", limit.period_ms), limit.amount and tostring(limit.amount) or "", person, at)
-  tx:rows("DELETE FROM purser_spending WHERE account = $1 AND asset = $2", account, limit.asset) -- counted anew
+  tx:rows("INSERT INTO purser_limits (asset, period_ms, amount, person, at) VALUES ($1, $2, $3, $4, $5)",
+    limit.asset, format("%d", limit.period_ms), limit.amount and tostring(limit.amount) or "", person, at)
+  tx:rows("DELETE FROM purser_spending WHERE asset = $1", limit.asset) -- counted anew
   return at
 end
 
 --- Writes a client's limits that are stricter than its account's. The limit that a person's word overruled is no news:
 --- a script would take the word back at each start.
 ---@param brought table<string, purser.StandingLimit>
----@param is_all boolean|nil  also those
-function M.keep(tx, account, brought, is_all)
+---@param read fun(tx: table): purser.JournalHome
+function M.keep(tx, brought, read)
   M.lock(tx)
-  local limits, newest, known = M.limits(tx, account)
+  local limits, newest, known = M.limits(read(tx))
   for key, limit in pairs(brought) do
-    local is_news = is_all or not known[key .. " " .. tostring(limit.amount)]
-    if is_news and M.restrict(limits, limit) then newest = write(tx, account, limit, "", newest) end
+    local is_news = not known[key .. " " .. tostring(limit.amount)]
+    if is_news and M.restrict(limits, limit) then newest = write(tx, limit, "", newest) end
   end
 end
 
 --- Writes a person's word on a limit. Returns nil; or why not.
 ---@param given { asset: string, amount: purser.decimal|nil, period_ms: integer|nil }  no amount: none
 ---@return string|nil problem
-function M.set(tx, account, given, person)
+function M.set(tx, given, person, read)
   M.lock(tx)
-  local limits, newest = M.limits(tx, account)
+  local limits, newest = M.limits(read(tx))
   local found, periods = nil, {}
   for _, limit in pairs(limits) do
     if limit.asset == upper(given.asset) then
@@ -137,74 +127,72 @@ function M.set(tx, account, given, person)
   end
   table.sort(periods)
   if not found or not given.period_ms and periods[2] then
-    return format('the account "%s" has %s of %s', account, found and "several limits" or "no such limit", given.asset)
+    return format('the account has %s of %s', found and "several limits" or "no such limit", given.asset)
       .. (periods[1] and ": " .. table.concat(periods, ", ") or "")
   end
-  write(tx, account, { asset = found.asset, period_ms = found.period_ms, amount = given.amount }, person, newest)
+  write(tx, { asset = found.asset, period_ms = found.period_ms, amount = given.amount }, person, newest)
 end
 
 --------------------------------------------------------------------------------------------------------------- the sums
 
 -- Adds an amount to the kept sums of a time.
-local function add(tx, account, asset, at, amount)
-  for _, row in ipairs(tx:rows([[SELECT period_ms, number, amount FROM purser_spending WHERE account = $1
-    AND asset = $2]], account, asset)) do
+local function add(tx, asset, at, amount)
+  for _, row in ipairs(tx:rows("SELECT period_ms, number, amount FROM purser_spending WHERE asset = $1", asset)) do
     if floor(at / row.period_ms) == tonumber(row.number) then
-      tx:rows("UPDATE purser_spending SET amount = $1 WHERE account = $2 AND asset = $3 AND period_ms = $4",
-        tostring(decimal(row.amount):add(amount)), account, asset, row.period_ms)
+      tx:rows("UPDATE purser_spending SET amount = $1 WHERE asset = $2 AND period_ms = $3",
+        tostring(decimal(row.amount):add(amount)), asset, row.period_ms)
     end
   end
 end
 
-local function charge(tx, call, account, asset, amount, at)
-  tx:rows("INSERT INTO purser_charges (call, content, account, asset, amount, at) VALUES ($1, $2, $3, $4, $5, $6)",
-    call.id, call.content, account, asset, amount, time_text(at))
-  add(tx, account, asset, at, amount)
+local function charge(tx, call, asset, amount, at)
+  tx:rows("INSERT INTO purser_charges (call, content, asset, amount, at) VALUES ($1, $2, $3, $4, $5)",
+    call.id, call.content, asset, amount, time_text(at))
+  add(tx, asset, at, amount)
 end
 
 -- Charges a call that says how much it moves.
 local function charge_row(tx, call, params, at)
   local moves = operations.by_name[call.operation].moves
   local amount = moves and moves.amount and params[moves.amount]
-  if amount then charge(tx, call, call.account, upper(params[moves.asset]), amount, at) end
+  if amount then charge(tx, call, upper(params[moves.asset]), amount, at) end
 end
 
 -- Charges the calls of a span that were recorded while no limit of their asset stood, all but one.
-local function charge_earlier(tx, account, first, last, but)
-  for _, row in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND sent_at < $3
-    AND id <> $4 AND NOT EXISTS (SELECT 1 FROM purser_charges AS made WHERE made.call = purser_calls.id
-    AND made.content = purser_calls.content)]], account, first, last, but)) do
+local function charge_earlier(tx, first, last, but)
+  for _, row in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE sent_at >= $1 AND sent_at < $2
+    AND id <> $3 AND NOT EXISTS (SELECT 1 FROM purser_charges AS made WHERE made.call = purser_calls.id
+    AND made.content = purser_calls.content)]], first, last, but)) do
     if intents.counts(row) then charge_row(tx, row, core.decode(row.params), tonumber(row.sent_at)) end
   end
 end
 
 -- Returns the sum of a period, without a call that begins; the sum is kept from then on.
-local function spent(tx, account, asset, period_ms, at, call)
+local function spent(tx, asset, period_ms, at, call)
   local number, period = format("%d", floor(at / period_ms)), format("%d", period_ms)
-  local kept = tx:rows([[SELECT number, amount FROM purser_spending WHERE account = $1 AND asset = $2
-    AND period_ms = $3]], account, asset, period)[1]
+  local kept = tx:rows("SELECT number, amount FROM purser_spending WHERE asset = $1 AND period_ms = $2", asset,
+    period)[1]
   if kept and kept.number == number then return decimal(kept.amount) end
   local begins = floor(at / period_ms) * period_ms
   local total, first, last = decimal "0", time_text(begins), time_text(begins + period_ms)
-  charge_earlier(tx, account, first, last, call.id)
-  for _, row in ipairs(tx:rows([[SELECT amount FROM purser_charges WHERE account = $1 AND asset = $2 AND at >= $3
-    AND at < $4]], account, asset, first, last)) do
+  charge_earlier(tx, first, last, call.id)
+  for _, row in ipairs(tx:rows("SELECT amount FROM purser_charges WHERE asset = $1 AND at >= $2 AND at < $3", asset,
+    first, last)) do
     total = total:add(row.amount)
   end
-  tx:rows([[INSERT INTO purser_spending (account, asset, period_ms, number, amount) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (account, asset, period_ms) DO UPDATE SET number = excluded.number, amount = excluded.amount]], account,
-    asset, period, number, tostring(total))
+  tx:rows([[INSERT INTO purser_spending (asset, period_ms, number, amount) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (asset, period_ms) DO UPDATE SET number = excluded.number, amount = excluded.amount]], asset, period,
+    number, tostring(total))
   return total
 end
 
 -- Returns the rejection of a call that exceeds a limit.
-local function exceeded(row, intent, limit, own, amount, sum)
+local function exceeded(row, limit, own, amount, sum)
   local text = format("%s %s would exceed %s in this period, of which %s are spent", amount, limit.asset,
     tostring(limit.amount), tostring(sum))
   if not own or own.amount:compare(limit.amount) > 0 then
-    text = format("%s; the journal holds the account \"%s\" to %s in %d ms, and a person's word changes the limit: "
-      .. "`purser journal limit %s %s AMOUNT`", text, intent.account, tostring(limit.amount), limit.period_ms,
-      intent.account, limit.asset)
+    text = format("%s; the journal holds its account to %s in %d ms, and a person's word changes the limit: "
+      .. "`purser journal limit %s AMOUNT`", text, tostring(limit.amount), limit.period_ms, limit.asset)
   end
   return M.reject(row, "spending_limit", text)
 end
@@ -212,9 +200,9 @@ end
 --- Charges a call to the limits of its account and its client; or ends the transaction with a rejection.
 ---@param call { id: string, content: string }  its row: the content of a payment may change
 ---@param brought table<string, purser.StandingLimit>
-function M.admit(tx, intent, row, call, brought)
-  local account, amount = intent.account or "", row.moves and row.moves.amount and intent.params[row.moves.amount]
-  local limits = M.limits(tx, account)
+---@param own purser.JournalHome
+function M.admit(tx, own, intent, row, call, brought)
+  local amount, limits = row.moves and row.moves.amount and intent.params[row.moves.amount], M.limits(own)
   for _, limit in pairs(brought) do M.restrict(limits, limit) end
   if not next(limits) then return end
   M.lock(tx)
@@ -228,15 +216,15 @@ function M.admit(tx, intent, row, call, brought)
   for _, asset in ipairs(assets) do
     for key, limit in pairs(limits) do
       if limit.asset == asset then
-        local sum = amount and spent(tx, account, asset, limit.period_ms, intent.sent_at, call)
+        local sum = amount and spent(tx, asset, limit.period_ms, intent.sent_at, call)
         if sum and sum:add(amount):compare(limit.amount) > 0 then
-          tx:reject(exceeded(row, intent, limit, brought[key], amount, sum))
+          tx:reject(exceeded(row, limit, brought[key], amount, sum))
         end
       end
     end
     local message, hint = M.unreadable(row, intent.params, asset, limited)
     if message then tx:reject(M.reject(row, "spending_limit", message, hint)) end
-    if limited[asset] then charge(tx, call, account, asset, amount, intent.sent_at) end
+    if limited[asset] then charge(tx, call, asset, amount, intent.sent_at) end
   end
 end
 
@@ -250,31 +238,22 @@ end
 --- Takes back the charges of a call's present content.
 ---@param call table<string, string>  its row
 function M.release(tx, call)
-  local charges = tx:rows("SELECT account, asset, amount, at" .. OF_CALL, call.id, call.content)
+  local charges = tx:rows("SELECT asset, amount, at" .. OF_CALL, call.id, call.content)
   if not charges[1] then return end
   M.lock(tx)
   tx:rows("DELETE" .. OF_CALL, call.id, call.content)
-  for _, of in ipairs(charges) do add(tx, of.account, of.asset, of.at, -decimal(of.amount)) end
-end
-
---- Gives an account the charges and limits of a name that is joined with it.
-function M.unite(tx, name, account)
-  M.keep(tx, account, (M.limits(tx, name)), true)
-  tx:rows("UPDATE purser_charges SET account = $1 WHERE account = $2", account, name)
-  tx:rows("DELETE FROM purser_spending WHERE account = $1 OR account = $2", account, name)
+  for _, of in ipairs(charges) do add(tx, of.asset, of.at, -decimal(of.amount)) end
 end
 
 --- Deletes the charges before a time, but for those of a period that holds the time.
 ---@param before string  of time_text
 function M.prune(tx, before)
-  for _, of in ipairs(tx:rows("SELECT DISTINCT account, asset FROM purser_charges WHERE at < $1", before)) do
+  for _, of in ipairs(tx:rows("SELECT DISTINCT asset FROM purser_charges WHERE at < $1", before)) do
     local first = tonumber(before)
-    for _, limit in ipairs(tx:rows("SELECT period_ms FROM purser_limits WHERE account = $1 AND asset = $2", of.account,
-      of.asset)) do
+    for _, limit in ipairs(tx:rows("SELECT period_ms FROM purser_limits WHERE asset = $1", of.asset)) do
       first = math.min(first, floor(before / limit.period_ms) * limit.period_ms)
     end
-    tx:rows("DELETE FROM purser_charges WHERE account = $1 AND asset = $2 AND at < $3", of.account, of.asset,
-      time_text(first))
+    tx:rows("DELETE FROM purser_charges WHERE asset = $1 AND at < $2", of.asset, time_text(first))
   end
 end
 

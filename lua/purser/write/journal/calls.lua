@@ -5,13 +5,15 @@
 local facts = require "purser.write.journal.facts"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
-local gates = require "purser.write.gates"
+local home = require "purser.write.journal.home"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
+local policy = require "purser.write.policy"
 local schema = require "purser.write.journal.schema"
 local spending = lazy "purser.write.guard.spending"
 
@@ -25,6 +27,7 @@ local M = {}
 --- Adds a row, unless another has its id, its key, or its place in a queue. Returns whether it was added.
 ---@return boolean
 function M.insert(tx, row)
+  row.form = digests.form(row.queue and row.queue ~= "" and row.payment or row.key or "")
   local names, places, values = names_of(row), {}, {}
   for i, name in ipairs(names) do places[i], values[i] = "$" .. i, row[name] end
   local _, inserted = tx:rows(("INSERT INTO purser_calls (%s) VALUES (%s) ON CONFLICT DO NOTHING"):format(
@@ -55,9 +58,9 @@ M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 --- Returns the rows of an account's calls without a known end that do the same as another: one, or all locked.
 ---@param lock string|nil  of M.for_update
 ---@return table<string, string>[] rows
-function M.equal_calls(tx, account, same, id, lock)
-  return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND id <> $3 AND " .. schema.UNDECIDED
-    .. (lock or " LIMIT 1"), same, account, id)
+function M.equal_calls(tx, same, id, lock)
+  return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND id <> $2 AND " .. schema.UNDECIDED
+    .. (lock or " LIMIT 1"), same, id)
 end
 
 local ATTEMPT = "host, signer, sent_at, recv_window, plan, approved_by, state, answered, record_id, message, ended_at"
@@ -95,56 +98,33 @@ local function begin_payment(tx, intent, payment, columns)
   tx:reject(err)
 end
 
--- The error of a call whose id a payment carries.
-local function payment_error(row, known)
-  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
-    code = "journal.other_content", details = { key = known.key },
-    message = ('the id "%s" is that of payment "%s" in the queue "%s"; nothing was sent'):format(known.key,
-      known.payment, known.queue), hint = "let the queue make that payment, or give this call an id of its own" }
+-- Locks a key of all operations and queues, in whatever letters.
+local function lock_key(tx, name) tx:lock(tonumber(digest.id("key", digests.form(name)):sub(1, 7), 16)) end
+
+-- Ends the transaction where the key is a payment's name or id.
+local function check_payments(tx, row, key)
+  local other = tx:rows([[SELECT * FROM purser_calls WHERE form = $1 AND queue <> '' UNION ALL
+    SELECT * FROM purser_calls WHERE key = $2 AND key <> '' AND queue <> '']], digests.form(key.name), key.name)[1]
+  if other then tx:reject(intents.key_of_payment(row, other, key.name)) end
 end
 
--- Locks a key of all operations and accounts.
-local function lock_key(tx, key) tx:lock(tonumber(digest.id("key", key.name):sub(1, 7), 16)) end
-
--- Ends the transaction where the key is another operation's of one list, a payment's, or one that may be this account's
--- under another name, whatever the key stands for there.
-local function check_others(tx, new, row, key)
-  local function is_shown_alike(other)
-    return other.operation == new.operation or other.history ~= "" and other.history == new.history
-  end
-  for _, other in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE key = $1 AND key <> '' AND id <> $2]], key.name,
-    new.id)) do
-    if other.account == new.account then
-      if is_shown_alike(other) then
-        tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
-      end
-    elseif is_shown_alike(other) and (gates.is_unnamed(tx, new.account, key)
-      or gates.is_unnamed(tx, other.account, key)) then
-      tx:reject(intents.other_account(other.account, new.account, key.unnamed,
-        ('nothing was sent: the key "%s" is that of a call'):format(key.name)))
-    end
-  end
-  for _, other in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND payment = $2 AND queue <> '']],
-    new.account, key.name)) do
-    if is_shown_alike(other) then tx:reject(payment_error(row, other)) end
-  end
-end
-
---- Returns the row of the single call whose key is a payment's name, and whose operation is the payment's; nil for
---- none.
----@return table<string, string>|nil row  of that call
+--- Returns the row of the single call whose key is a payment's name or id, or of another payment of the queue whose
+--- name has other letters alone; nil for none.
+---@return table<string, string>|nil row
 function M.call_with_key(tx, columns)
-  lock_key(tx, { name = columns.payment })
-  return tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3
-    AND queue = '']], columns.account, columns.payment, columns.operation)[1]
+  local form = digests.form(columns.payment)
+  lock_key(tx, columns.payment)
+  return tx:rows([[SELECT * FROM purser_calls WHERE form = $1 AND form <> '' AND queue = '' UNION ALL
+    SELECT * FROM purser_calls WHERE key = $2 AND key <> '' AND queue = '' UNION ALL
+    SELECT * FROM purser_calls WHERE form = $3 AND queue = $4 AND queue <> '' AND payment <> $5]], form,
+    columns.key, form, columns.queue, columns.payment)[1]
 end
 
 -- Returns the row of the call outside of queues that has this key, locked; nil where none has.
-local function find_known(tx, intent, row, key)
-  lock_key(tx, key)
-  local known = tx:rows(facts.WITH_KEY .. M.for_update[tx.db.name], intent.account or "", key.name, intent.operation)[1]
+local function find_known(tx, row, key)
+  lock_key(tx, key.name)
+  local known = tx:rows(facts.WITH_KEY .. M.for_update[tx.db.name], digests.form(key.name))[1]
   if not known then return nil end
-  if known.queue ~= "" then tx:reject(payment_error(row, known)) end
   local other = intents.other_content(known, key, row)
   if other then tx:reject(other) end
   return known
@@ -153,57 +133,60 @@ end
 -- Takes a row of its own for a call, or that of its key.
 local function take(tx, intent, row, key, known, columns)
   if known then return begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, columns, "") end
-  local account, sent_at = intent.account or "", time_text(intent.sent_at)
+  local sent_at = time_text(intent.sent_at)
   intent.attempt = 1
-  local new = { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
-    key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent), attempt = "1",
-    digest = intents.digest(row, intent.params), state = "open", first_sent_at = sent_at, sent_at = sent_at,
+  local new = { id = intent.id, operation = intent.operation, history = intents.makes_in(row),
+    key = key and key.name or "", content = key and key.content or "", attempt = "1",
+    params = intents.encode(intent),
+    digest = digests.likeness(row, intent.params), state = "open", first_sent_at = sent_at, sent_at = sent_at,
     recv_window = ("%d"):format(intent.recv_window), host = intent.host or "", signer = intent.signer or "" }
   for name, value in pairs(columns) do new[name] = value end
-  if key then check_others(tx, new, row, key) end
+  if key then check_payments(tx, row, key) end
   if M.insert(tx, new) then return end
-  if key then find_known(tx, intent, row, key) end -- a list took the key in the meantime: the error says so
+  if key then find_known(tx, row, key) end
   tx:reject "the call has the id of another one"
 end
 
 -- Counts a call that another program sent.
 local function count_sent(tx, intent)
   local row = M.locked(tx, intent.id)
-  gates.count(tx, setmetatable({ state = "planned" }, { __index = row }), 1) -- new to its gates
+  policy.count(tx, setmetatable({ state = "planned" }, { __index = row }), 1) -- new to the policy
   spending.charge_found(tx, row, intent.params, intent.sent_at)
 end
 
 --- Records a call before its sending, in a row of its own or of its key or payment. Returns true; or nil and an error
 --- or a message; or nil, nil and the call with the same key, which was executed or may have been.
 ---@param intent purser.Intent  gets the id of the row that it is sent in, and its attempt
----@param key { name: string, content: string, unnamed: string }|nil  what the caller's key is, and what it stands for;
---- and the account of a client with this API key and no name
+---@param key { name: string, content: string }|nil  what the caller's key is, and what it stands for
 ---@param payment table|nil  one that a worker has taken, as a queue reads it; it is told of its attempt
 ---@param guard purser.Guard|false|nil  false: another program sent the call, so nobody is asked, and all count the call
 ---@return boolean|nil ok, any problem, purser.Call|nil known
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
-    tx:lock(gates.LOCK, true)
-    local known = key and not payment and find_known(tx, intent, row, key) or nil
+    tx:lock(home.LOCK, true)
+    local own = home.enter(tx, intent.account, intent.host)
+    local known = key and not payment and find_known(tx, row, key) or nil
     if known and not intents.SPENT_NOTHING[known.state] then return { known = facts.call_of(known) } end
+    -- a payment is looked for at the service first, where the server is another one
+    if tx.db.doubt and not payment and guard ~= false then tx:reject(tx.db.doubt) end
     -- a repeat takes its charges over
     local earlier = known or payment and payment.disowned
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
     if earlier and earlier.disowned == "yes" then
-      if intents.counts(earlier) then gates.count(tx, earlier, -1) end
+      if intents.counts(earlier) then policy.count(tx, earlier, -1) end
       spending.release(tx, earlier)
     end
-    local columns = guard == false and {} or gates.admit(tx, guard and guard.gates or {}, intent, row, {
+    local columns = guard == false and {} or policy.admit(tx, own, guard and guard.policy, intent, row, {
       queue = payment and payment.queue or "", key = payment and payment.key or key and key.name or "",
       call = payment and payment.id or known and known.id or "" })
     local charged = payment or known or { id = intent.id, content = key and key.content or "" }
     if guard then
       guard:admit(tx, row, function()
-        return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), charged.id)[1]
+        return M.equal_calls(tx, digests.likeness(row, intent.params), charged.id)[1]
       end)
     end
-    if guard ~= false then spending.admit(tx, intent, row, charged, guard and guard.limits or {}) end
+    if guard ~= false then spending.admit(tx, own, intent, row, charged, guard and guard.limits or {}) end
     if payment then begin_payment(tx, intent, payment, columns) else take(tx, intent, row, key, known, columns) end
     if guard == false then count_sent(tx, intent) end
     return {}
@@ -281,7 +264,7 @@ function M.write_end(tx, known, ending)
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
   -- a call that a person's word ended stays counted
   local spent, spends, counted = intents.counts(known), intents.counts(set), counted_row(tx, known, ending)
-  if spent ~= spends then gates.count(tx, counted, spends and 1 or -1) end
+  if spent ~= spends then policy.count(tx, counted, spends and 1 or -1) end
   if not spends then
     spending.release(tx, known)
   elseif not spent then
@@ -302,7 +285,7 @@ local function judge(tx, intent, ending)
   if not known then return {} end
   local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
   local verdict = intents.judge_end(facts.call_of(known), later, ending, function()
-    return M.equal_calls(tx, known.account, known.digest, known.id)[1] ~= nil
+    return M.equal_calls(tx, known.digest, known.id)[1] ~= nil
   end)
   if verdict.counts then M.write_end(tx, known, ending) end
   return verdict
@@ -315,7 +298,7 @@ end
 --- Writes how a call ended. The unique index of records refuses one that another call has, in whatever process.
 ---@return purser.Verdict|nil verdict, string|nil message
 function M.end_call(self, intent, ending)
-  local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  local id = not ending.is_renumbered and type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = id and text_of(id)
   local verdict, problem = self.db:transaction(function(tx) return judge(tx, intent, ending) end)
   local message = not verdict and tostring(problem) or ""
@@ -340,13 +323,13 @@ local CONTESTED = "another call's answer names the same record, so one of the tw
 ---@param since integer  epoch ms, the machine's clock: before this call was sent
 function M.contest(self, intent, id, since)
   for other, call in pairs(self.unwritten) do
-    local is_contested = other ~= intent.id and facts.has_record(call, intent.account, id) and call.ended_at > since
+    local is_contested = other ~= intent.id and facts.has_record(call, id) and call.ended_at > since
     if is_contested then self.unwritten[other] = nil end
   end
   self.db:transaction(function(tx)
-    for _, row in ipairs(tx:rows([[SELECT id, queue FROM purser_calls WHERE account = $1 AND record_id = $2
-      AND record_id <> '' AND history <> '' AND id <> $3 AND answered = 'yes' AND state = 'done' AND ended_at > $4]]
-      .. M.for_update[tx.db.name], intent.account or "", id, intent.id, time_text(since))) do
+    for _, row in ipairs(tx:rows([[SELECT id, queue FROM purser_calls WHERE record_id = $1
+      AND record_id <> '' AND history <> '' AND id <> $2 AND answered = 'yes' AND state = 'done' AND ended_at > $3]]
+      .. M.for_update[tx.db.name], id, intent.id, time_text(since))) do
       local set = { state = "unknown", record_id = "", record = "", answered = "", message = CONTESTED }
       for name, value in pairs(row.queue ~= "" and M.staged(tx, { stage = "sent", message = CONTESTED }) or {}) do
         set[name] = value

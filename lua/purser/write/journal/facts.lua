@@ -3,6 +3,7 @@
 -- without a database.
 
 local core = require "purser.core"
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
 local schema = require "purser.write.journal.schema"
@@ -31,7 +32,7 @@ local M = {}
 --- Returns the intent of a row's latest attempt.
 ---@return purser.Intent
 function M.intent_of(row)
-  return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
+  return { id = row.id, account = rawget(row, "account"), operation = row.operation, params = core.decode(row.params),
     host = row.host ~= "" and row.host or nil, signer = row.signer ~= "" and row.signer or nil,
     sent_at = tonumber(row.sent_at) or 0, recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
 end
@@ -67,21 +68,19 @@ local function read(db, sql, ...)
   return calls
 end
 
---- The query for the call of an account that has a key of an operation.
-M.WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3"
+--- The query for the call outside of queues that has a key.
+M.WITH_KEY = "SELECT * FROM purser_calls WHERE form = $1 AND form <> '' AND queue = ''"
 
 --- Returns the call outside of queues with a key; false for none; nil and a message where the journal cannot be read.
 ---@return purser.Call|false|nil call, string|nil message
-function M.used(self, account, row, name)
-  local found, message = read(self.db, M.WITH_KEY .. " AND queue = ''", account, name, row.full_name)
+function M.used(self, _, name)
+  local found, message = read(self.db, M.WITH_KEY, digests.form(name))
   if not found then return nil, message end
   return found[1] or false
 end
 
 --- Returns whether a call whose end could not be written has the record.
-function M.has_record(call, account, id)
-  return call.record_id == id and (call.intent.account or "") == (account or "")
-end
+function M.has_record(call, id) return call.record_id == id end
 
 --- Returns the call of an intent; nil for none; or nil and a message. An intent written by hand has no id: its content,
 --- time and key identify the call.
@@ -91,9 +90,8 @@ function M.call_of_intent(self, intent)
     return found and found[1], message
   end
   local row = operations.by_name[intent.operation]
-  local found, message = read(self.db, "SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3 "
-    .. "AND operation = $4", intents.digest(row, intent.params), time_text(intent.sent_at), intent.account or "",
-    intent.operation)
+  local found, message = read(self.db, "SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 "
+    .. "AND operation = $3", digests.likeness(row, intent.params), time_text(intent.sent_at), intent.operation)
   return found and intents.meant(row, intent, found), message
 end
 
@@ -102,8 +100,8 @@ local IDS = 50 -- at once: one statement serves for all
 -- Returns a query for the rows in which a column has one of the ids.
 local function query_by(column)
   local places = {}
-  for i = 1, IDS do places[i] = ("$%d"):format(i + 1) end
-  return ("SELECT * FROM purser_calls WHERE account = $1 AND %s <> '' AND %s IN (%s)"):format(column, column,
+  for i = 1, IDS do places[i] = ("$%d"):format(i) end
+  return ("SELECT * FROM purser_calls WHERE %s <> '' AND %s IN (%s)"):format(column, column,
     table.concat(places, ", "))
 end
 
@@ -115,7 +113,7 @@ local BY = { record_id = query_by "record_id" .. " AND history <> ''", key = que
 ---@param ids string[]
 ---@param names table<string, boolean>|nil  of operations
 ---@return table<string, purser.Call>|nil owners, string|nil message
-function M.owners(self, column, account, ids, names)
+function M.owners(self, column, _, ids, names)
   local found, asked = {}, {}
   local function note(id, call)
     local is_meant = not names or names[call.operation]
@@ -124,14 +122,14 @@ function M.owners(self, column, account, ids, names)
   for _, id in ipairs(ids) do
     id = tostring(id)
     for _, call in pairs(column == "record_id" and self.unwritten or {}) do
-      if M.has_record(call, account, id) then note(id, call) end
+      if M.has_record(call, id) then note(id, call) end
     end
     if not found[id] then asked[#asked + 1] = id end
   end
   for first = 1, #asked, IDS do
     local values = {}
     for i = 1, IDS do values[i] = asked[math.min(first + i - 1, #asked)] end
-    local calls, message = read(self.db, BY[column], account or "", unpack(values))
+    local calls, message = read(self.db, BY[column], unpack(values))
     if not calls then return nil, message end
     for _, call in ipairs(calls) do note(call[column], call) end
   end
@@ -142,9 +140,9 @@ end
 --- message.
 ---@param names table<string, boolean>|nil  of operations; nil: of all
 ---@return purser.Call[]|nil calls, string|nil message
-function M.open_calls(self, account, names, first, last)
+function M.open_calls(self, _, names, first, last)
   local calls, message = read(self.db, "SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
+    .. " AND sent_at >= $1 AND sent_at <= $2 ORDER BY sent_at, id",
     time_text(first - intents.MAX_WINDOW_MS), time_text(last))
   if not calls then return nil, message end
   local found = {}
@@ -161,12 +159,12 @@ local NEWEST = 1000 -- calls of a window, of each operation
 --- Returns calls that were made, and sent between two times, of very many the newest; or nil and a message.
 ---@param names table<string, boolean>  of operations
 ---@return purser.Call[]|nil calls, string|nil message
-function M.made_calls(self, account, names, first, last)
+function M.made_calls(self, _, names, first, last)
   local found = {}
   for name in pairs(names) do
-    local calls, message = read(self.db, [[SELECT * FROM purser_calls WHERE account = $1 AND operation = $2
-      AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at DESC LIMIT ]] .. NEWEST, account or "",
-      name, time_text(first), time_text(last))
+    local calls, message = read(self.db, [[SELECT * FROM purser_calls WHERE operation = $1
+      AND answered <> '' AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at DESC LIMIT ]] .. NEWEST, name,
+      time_text(first), time_text(last))
     if not calls then return nil, message end
     for _, call in ipairs(calls) do found[#found + 1] = call end
   end

@@ -13,7 +13,7 @@ local facts = require "purser.write.journal.facts"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
-local gates = require "purser.write.gates"
+local home = require "purser.write.journal.home"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
 local private = require "purser.client.util.private"
@@ -31,12 +31,12 @@ Journal.__index = Journal
 local M = {}
 
 -- Calls, reconciling and queues ask a journal by these names, as in memory.lua.
-local asked = { call_of = facts.call_of_intent, identify = gates.identify }
+local asked = { call_of = facts.call_of_intent, identify = home.identify, look = home.look }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
   "used" } do
   asked[name] = calls[name] or facts[name]
 end
-function asked:is_joined(name, account) return gates.is_joined(self.db, name, account) end
+function asked:is_vouched(identity) return home.is_vouched(self.db, identity) end
 setmetatable(Journal, { __index = asked })
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
@@ -47,24 +47,52 @@ setmetatable(Journal, { __index = asked })
 ---@return true|nil ok, purser.Error|nil err
 function Journal:settle(id, word) return words.settle(self, id, word) end
 
---- Keeps a person's word that an account of this journal, or an API key by its digest, is another account of it: used
---- keys, payments and sums are those of one account from then on. Refused while a call of the first has no known end,
---- where both used one key, and where the first is under a policy: join the other way round. In a journal with an
---- account under a policy, an API key signs for another account once it is joined with that. Returns true; or nil and
---- an error.
----@param name string     of the account that is joined, or the digest of an API key
----@param account string  that goes on
----@param by string       who says so
+--- Keeps a person's word that an API key, by its digest, is of the journal's account: absence in its histories counts
+--- then. Returns true; or nil and an error.
+---@param identity string
+---@param by string  who says so
 ---@return true|nil ok, purser.Error|nil err
-function Journal:join(name, account, by) return words.join(self, name, account, by) end
+function Journal:vouch(identity, by) return home.vouch(self, identity, by) end
+
+--- Keeps a person's word that the journal's account has another name. Ids at the service are made of the first name for
+--- ever. Refused under a policy, whose signed files have the name. Returns true; or nil and an error.
+---@param name string
+---@param by string  who says so
+---@return true|nil ok, purser.Error|nil err
+function Journal:rename(name, by) return home.rename(self, name, by) end
+
+--- Keeps a person's word that the service has another host: what was sent to the old one is looked for there. Returns
+--- true; or nil and an error.
+---@param host string  as in the error of a client: without a port where that is the scheme's own
+---@param by string    who says so
+---@return true|nil ok, purser.Error|nil err
+function Journal:moved(host, by) return home.moved(self, host, by) end
+
+--- Returns the error of a client that may not look into this journal: the client is of another account or service; nil
+--- where it may.
+---@param client purser.Client
+---@return purser.Error|nil
+function Journal:refusal(client)
+  local own, message = home.read(self.db)
+  if not own then return intents.journal_error("unknown", message) end
+  return home.refusal(self.db, own, client:account(), private.state_of(client)._host, true)
+end
+
+--- Returns the name of the journal's account, and the host of its service; nil where nothing was ever sent, nil and an
+--- error where the journal cannot be read.
+---@return string|nil account, string|purser.Error|nil service
+function Journal:account()
+  local own, message = home.read(self.db)
+  if not own then return nil, intents.journal_error("unknown", message) end
+  return own.account, own.service
+end
 
 --- Keeps a person's word that an account has another spending limit of an asset, or none. A client that brings
 --- another, lower one lowers it again. Returns true; or nil and an error.
----@param account string
 ---@param limit { asset: string, amount: string|purser.decimal|nil, period_ms: integer|nil, by: string }  no amount: the
 --- limit ends; the period where the asset has limits of several
 ---@return true|nil ok, purser.Error|nil err
-function Journal:limit(account, limit) return words.limit(self, account, limit) end
+function Journal:limit(limit) return words.limit(self, limit) end
 
 ----------------------------------------------------------------------------------------------------- what users call
 
@@ -86,7 +114,7 @@ local function entry_of(row)
     intent = facts.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
-    is_counted = intents.counts(row),
+    is_counted = intents.counts(row), content = row.content,
   }
 end
 
@@ -111,18 +139,21 @@ local EARLIER = [[SELECT number, sent_at, NULLIF(signer, '') AS signer, state, N
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
 ---@field message string|nil
+---@field content string      a digest of what the key stands for
 ---@field is_counted boolean  in sums: nothing proves that it was not made, though a person may say so
 ---@field earlier purser.JournalAttempt[]|nil  where the filter names an id or a key
 
 local filter_rules = {
-  state = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }, account = "string",
+  state = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" },
   id = "string", key = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
 }
+
+local ACCOUNT = "(SELECT value FROM purser_meta WHERE name = 'account') AS account"
 
 -- The query for a filter, and its values.
 local function query_of(filter)
   local conditions, values = {}, {}
-  for _, name in ipairs { "id", "key", "account", "state" } do
+  for _, name in ipairs { "id", "key", "state" } do
     if filter[name] then
       values[#values + 1] = filter[name]
       conditions[#values] = ("%s = $%d"):format(name, #values)
@@ -137,8 +168,8 @@ local function query_of(filter)
   end
   conditions[#conditions + 1] = "sent_at <> ''" -- what was never sent is no call yet
   local limit = filter.limit and (" LIMIT %d"):format(filter.limit) or ""
-  return "SELECT * FROM purser_calls WHERE " .. table.concat(conditions, " AND ") .. " ORDER BY sent_at, id" .. limit,
-    values
+  return "SELECT *, " .. ACCOUNT .. " FROM purser_calls WHERE " .. table.concat(conditions, " AND ")
+    .. " ORDER BY sent_at, id" .. limit, values
 end
 
 ---@class purser.Recovered
@@ -148,7 +179,6 @@ end
 
 ---@class purser.JournalFilter
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"|nil
----@field account string|nil
 ---@field id string|nil
 ---@field key string|nil                the caller's, or an id that the service knows
 ---@field limit integer|nil             at most so many; without it all of them, in memory
@@ -172,7 +202,10 @@ function Journal:entries(filter)
     local earlier = {}
     if filter.id or filter.key then earlier, message = self.db:rows(EARLIER, row.id) end
     if not earlier then return problem(message) end
-    for _, one in ipairs(earlier) do one.number, one.sent_at = tonumber(one.number), tonumber(one.sent_at) end
+    for j, one in ipairs(earlier) do
+      earlier[j] = { number = tonumber(one.number), sent_at = tonumber(one.sent_at), signer = one.signer,
+        state = one.state, message = one.message, person = one.person }
+    end
     rows[i].earlier = earlier[1] and earlier
   end
   return rows
@@ -224,12 +257,10 @@ end
 ---@field payments integer  of queues: the next run of their queue does
 ---@field queues table<string, integer>  of which queue how many
 
---- Returns how many calls of an account have no known end.
----@param account string|nil  as of client:account(); nil: of all accounts
+--- Returns how many calls have no known end.
 ---@return purser.OpenCount|nil count, purser.Error|nil err
-function Journal:open_count(account)
-  local rows, message = self.db:rows("SELECT queue FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. (account and " AND account = $1" or ""), unpack { account })
+function Journal:open_count()
+  local rows, message = self.db:rows("SELECT queue FROM purser_calls WHERE " .. schema.UNDECIDED .. " ORDER BY sent_at")
   if not rows then return problem(message) end
   local count = { calls = 0, payments = 0, queues = {} }
   for _, row in ipairs(rows) do
@@ -253,8 +284,10 @@ function Journal:recover(client, options)
   if not private.state_of(client) then
     return nil, errors.argument(nil, "journal:recover has no client", "give the one whose calls are to be reconciled")
   end
-  local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. " AND state <> 'undecided' AND account = $1 AND queue = '' ORDER BY sent_at, id", client:account())
+  local refusal = self:refusal(client)
+  if refusal then return nil, refusal end
+  local rows, message = self.db:rows("SELECT *, " .. ACCOUNT .. " FROM purser_calls WHERE " .. schema.UNDECIDED
+    .. " AND (state <> 'undecided' OR message LIKE 'next: %') AND queue = '' ORDER BY sent_at, id")
   if not rows then return problem(message) end
   local reconciled, at_once = {}, { wait = false }
   for name, value in pairs(options or {}) do
@@ -313,7 +346,10 @@ end
 function Journal:logged()
   local rows, message = self.db:rows "SELECT at, who, tool, reference, outcome FROM purser_log ORDER BY at, id"
   if not rows then return problem(message) end
-  for _, row in ipairs(rows) do row.at = assert(tonumber(row.at)) end
+  for i, row in ipairs(rows) do
+    rows[i] = { at = assert(tonumber(row.at)), who = row.who, tool = row.tool, reference = row.reference,
+      outcome = row.outcome }
+  end
   return rows
 end
 

@@ -3,6 +3,7 @@
 -- one transport share a journal: answers may be mixed up. It keeps the last hour, at most MAX_CALLS calls of 1 kB each.
 
 local core = require "purser.core"
+local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
 
@@ -26,11 +27,8 @@ function M.of(transport, origin)
   return by_origin[origin]
 end
 
--- Operations of one list share their keys.
-local function slot_of(account, row, key)
-  local history = intents.makes_in(row)
-  return ("%d:%s%s %s"):format(#account, account, history ~= "" and history or row.full_name, key)
-end
+-- A key is one call's, whatever its operation.
+local function slot_of(account, key) return ("%d:%s%s"):format(#account, account, digests.form(key)) end
 
 -- Gives a call the record of an id; nil takes its record away.
 local function own(self, call, id)
@@ -77,7 +75,7 @@ local function add(self, intent, row, key, slot)
   forget_old(self, intent.sent_at)
   local call = { id = intent.id or assert(intents.new_id()), key = key and key.name, content = key and key.content,
     slot = slot, account = intent.account or "", operation = row.full_name, history = intents.makes_in(row),
-    digest = intents.digest(row, intent.params), earlier = {} }
+    digest = digests.likeness(row, intent.params), earlier = {} }
   begin(self, call, intent, 1)
   -- counted last: an error in between leaves no gap in the list
   self.by_id[call.id], self.list[self.last + 1] = call, call
@@ -89,7 +87,7 @@ end
 --- Keeps a call before its sending. Returns true; or nil, nil and the call with the same key. See calls.lua.
 ---@param key { name: string, content: string }|nil
 function Memory:begin(intent, row, _, key)
-  local slot = key and slot_of(intent.account or "", row, key.name)
+  local slot = key and slot_of(intent.account or "", key.name)
   local known = slot and self.by_key[slot]
   if not known then
     add(self, intent, row, key, slot)
@@ -102,12 +100,14 @@ function Memory:begin(intent, row, _, key)
   return true
 end
 
-function Memory:used(account, row, name) return self.by_key[slot_of(account, row, name)] or false end
+function Memory:used(account, name) return self.by_key[slot_of(account, name)] or false end
 
 --- See calls.lua. Nothing of an account outlives the process here.
 function Memory.identify() return true end
 
-function Memory.is_joined() return true end
+function Memory.look() return true end
+
+function Memory.is_vouched() return true end
 
 -- Returns the calls that pass a test, the oldest first.
 local function those(self, test)
@@ -139,7 +139,7 @@ function Memory:end_call(intent, ending)
   local call = self:call_of(intent)
   if not call then return {} end
   local later = intent.attempt and call.attempt - intent.attempt or 0
-  local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  local id = not ending.is_renumbered and type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = id
   local verdict = intents.judge_end(call, later, ending, function() return has_open_equal(self, call) end)
   if not verdict.counts then return verdict end
@@ -166,7 +166,7 @@ Memory.finish, Memory.reconciled = intents.finish, intents.reconciled
 function Memory:call_of(intent)
   if intent.id then return self.by_id[intent.id] end
   local row = operations.by_name[intent.operation]
-  local digest = intents.digest(row, intent.params)
+  local digest = digests.likeness(row, intent.params)
   return intents.meant(row, intent, those(self, function(call)
     return call.sent_at == intent.sent_at and call.digest == digest and call.operation == intent.operation
       and call.account == (intent.account or "")
@@ -181,10 +181,8 @@ function Memory:owners(column, account, ids, names)
   end
   for _, id in ipairs(ids) do
     if column == "key" then
-      for name in pairs(names) do
-        local call = self.by_key[slot_of(account or "", operations.by_name[name], id)]
-        if call then note(id, call) end
-      end
+      local call = self.by_key[slot_of(account or "", id)]
+      if call and call.key == id then note(id, call) end
     else
       for call in pairs(self.by_record[tostring(id)] or {}) do
         if call.history ~= "" then note(id, call) end

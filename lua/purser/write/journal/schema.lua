@@ -5,22 +5,28 @@
 local core = require "purser.core"
 local database = require "purser.client.util.database"
 local errors = require "purser.client.call.errors"
-local gates = require "purser.write.gates"
+local home = require "purser.write.journal.home"
 local intents = require "purser.write.intent"
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
+local policy = require "purser.write.policy"
 local postgresql = require "purser.client.util.database.postgresql"
 local spending = lazy "purser.write.guard.spending"
+local version = require "purser.version"
 
-local M = { version = 7 }
+local M = {
+  version = home.VERSION,
+  OLDEST = 8, -- the first version of a release: each later Purser opens it
+}
 
 -- A planned payment, a call under way and a finished call are rows of one table; a queue is the rows with its name.
 -- `state` is the latest attempt's, `stage` a payment's place in its queue. `attempt` numbers sendings for good; `tries`
 -- begins anew when a person puts a payment back.
 local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
-  account TEXT NOT NULL, operation TEXT NOT NULL,
+  operation TEXT NOT NULL,
   history TEXT NOT NULL,                -- the list that shows the record it makes; '' where it makes none
   key TEXT NOT NULL,                    -- by which it is used once: the caller's, or its own id; '' where it has none
+  form TEXT NOT NULL DEFAULT '',        -- the key's, or a payment's name, in letters of no case and width
   content TEXT NOT NULL,                -- a digest of what the key stands for
   params TEXT NOT NULL, digest TEXT NOT NULL, -- equal calls have the same digest
   state TEXT NOT NULL,                  -- planned, open, unknown, done, rejected, not_sent, not_done, undecided
@@ -63,18 +69,21 @@ M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 
 -- A key, a payment and a record have one row each, in whatever process.
 local indexes = {
-  "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (key, operation, account) WHERE key <> ''",
-  "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, payment, queue) WHERE queue <> ''",
-  "CREATE UNIQUE INDEX purser_calls_record ON purser_calls (account, record_id, history) WHERE record_id <> '' "
+  "CREATE UNIQUE INDEX purser_calls_form ON purser_calls (form) WHERE form <> '' AND queue = ''",
+  "CREATE INDEX purser_calls_key ON purser_calls (key) WHERE key <> ''",
+  "CREATE UNIQUE INDEX purser_calls_client_id ON purser_calls (key, operation) WHERE key <> '' AND queue <> ''",
+  "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (form, queue) WHERE queue <> ''",
+  "CREATE INDEX purser_calls_name ON purser_calls (payment, queue) WHERE queue <> ''",
+  "CREATE UNIQUE INDEX purser_calls_record ON purser_calls (record_id, history) WHERE record_id <> '' "
     .. "AND history <> ''",
-  "CREATE INDEX purser_calls_undecided ON purser_calls (account, sent_at, id) WHERE " .. M.UNDECIDED,
+  "CREATE INDEX purser_calls_undecided ON purser_calls (sent_at, id) WHERE " .. M.UNDECIDED,
   "CREATE INDEX purser_calls_time ON purser_calls (sent_at, id)",
   "CREATE INDEX purser_calls_state ON purser_calls (state, sent_at, id)",
   "CREATE INDEX purser_calls_digest ON purser_calls (digest, sent_at)",
-  "CREATE INDEX purser_calls_answered ON purser_calls (account, operation, sent_at) WHERE answered <> ''",
-  "CREATE INDEX purser_calls_destination ON purser_calls (account, destination, sent_at) WHERE destination <> ''",
+  "CREATE INDEX purser_calls_answered ON purser_calls (operation, sent_at) WHERE answered <> ''",
+  "CREATE INDEX purser_calls_destination ON purser_calls (destination, sent_at) WHERE destination <> ''",
   "CREATE INDEX purser_attempts_call ON purser_attempts (call, sent_at)",
-  "CREATE INDEX purser_calls_stage ON purser_calls (account, queue, stage, blocked, due_at) WHERE queue <> ''",
+  "CREATE INDEX purser_calls_stage ON purser_calls (queue, stage, blocked, due_at) WHERE queue <> ''",
 }
 
 local function create(tx)
@@ -85,56 +94,51 @@ local function create(tx)
   tx:rows(attempts)
   for _, sql in ipairs(indexes) do tx:rows(sql) end
   -- the limits that clients brought (no person), and persons' words on them (no amount: none); none is changed
-  tx:rows [[CREATE TABLE purser_limits (account TEXT NOT NULL, asset TEXT NOT NULL, period_ms TEXT NOT NULL,
-    amount TEXT NOT NULL, person TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (account, at))]]
+  tx:rows [[CREATE TABLE purser_limits (at TEXT PRIMARY KEY, asset TEXT NOT NULL, period_ms TEXT NOT NULL,
+    amount TEXT NOT NULL, person TEXT NOT NULL)]]
   -- what calls of one content are charged to limits, and the sums of periods by their number
-  tx:rows [[CREATE TABLE purser_charges (call TEXT NOT NULL, content TEXT NOT NULL, account TEXT NOT NULL,
-    asset TEXT NOT NULL, amount TEXT NOT NULL, at TEXT NOT NULL)]]
+  tx:rows [[CREATE TABLE purser_charges (call TEXT NOT NULL, content TEXT NOT NULL, asset TEXT NOT NULL,
+    amount TEXT NOT NULL, at TEXT NOT NULL)]]
   tx:rows "CREATE INDEX purser_charges_call ON purser_charges (call)"
-  tx:rows "CREATE INDEX purser_charges_time ON purser_charges (account, asset, at)"
-  tx:rows [[CREATE TABLE purser_spending (account TEXT NOT NULL, asset TEXT NOT NULL, period_ms TEXT NOT NULL,
-    number TEXT NOT NULL, amount TEXT NOT NULL, PRIMARY KEY (account, asset, period_ms))]]
+  tx:rows "CREATE INDEX purser_charges_time ON purser_charges (asset, at)"
+  tx:rows [[CREATE TABLE purser_spending (asset TEXT NOT NULL, period_ms TEXT NOT NULL, number TEXT NOT NULL,
+    amount TEXT NOT NULL, PRIMARY KEY (asset, period_ms))]]
   tx:rows(generations)
   -- a person's words about attempts of calls; none is changed or taken away
   tx:rows [[CREATE TABLE purser_words (id TEXT PRIMARY KEY, call TEXT NOT NULL, attempt TEXT NOT NULL,
     word TEXT NOT NULL, person TEXT NOT NULL, at TEXT NOT NULL, record_id TEXT NOT NULL)]]
   tx:rows "CREATE INDEX purser_words_call ON purser_words (call, at)"
-  -- an API key, by its digest, signs for one account
-  tx:rows [[CREATE TABLE purser_accounts (identity TEXT PRIMARY KEY, account TEXT NOT NULL, added_at TEXT NOT NULL)]]
-  -- a person's words that what is known under one name, or by the digest of an API key, is an account of this journal
-  tx:rows [[CREATE TABLE purser_joins (name TEXT NOT NULL, account TEXT NOT NULL, person TEXT NOT NULL,
-    at TEXT NOT NULL, PRIMARY KEY (name, account))]]
-  tx:rows [[CREATE TABLE purser_needs (account TEXT NOT NULL, gate TEXT NOT NULL, PRIMARY KEY (account, gate))]]
+  -- the API keys, by their digests, that signed; the user that the service says ('-': does not say); who vouched, when
+  tx:rows [[CREATE TABLE purser_keys (identity TEXT PRIMARY KEY, added_at TEXT NOT NULL, uid TEXT NOT NULL,
+    person TEXT NOT NULL, at TEXT NOT NULL)]]
   -- messages that programs sent to whoever pays
   tx:rows [[CREATE TABLE purser_log (id TEXT PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, tool TEXT NOT NULL,
     reference TEXT NOT NULL, outcome TEXT NOT NULL)]]
-  tx:rows("INSERT INTO purser_meta (name, value) VALUES ('version', $1), ('journal_id', $2)",
-    ("%d"):format(M.version), id)
+  tx:rows("INSERT INTO purser_meta (name, value) VALUES ('version', $1), ('journal_id', $2), ('first', $3), "
+    .. "('reader', $4)", ("%d"):format(M.version), id, version, home.READER)
   return true
 end
 
-local known_tables = {
-  sqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'purser_meta'",
-  postgresql = "SELECT table_name::text AS name FROM information_schema.tables WHERE table_name = 'purser_meta' "
-    .. "AND table_schema = current_schema()",
-}
+local HOME = "purser_meta" -- the table that a journal has
 
 local LOCK = 7078801
 
 -- Returns whether the tables are there. Ends the transaction where they are not a journal of this version.
 local function check(tx)
-  if #tx:rows(known_tables[tx.db.name]) == 0 then
+  if not tx:has(HOME) then
     -- a witness (purser.payouts.history_check) must not be kept with the journal that it speaks for
-    local witness = tx.db.name == "sqlite" and tx:rows("SELECT name FROM sqlite_master WHERE name = 'purser_marks'")[1]
-    if witness then tx:reject "it is the witness file of a journal" end
+    if tx:has "purser_marks" then tx:reject "it is the witness file of a journal" end
     return false
   end
   local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
-  local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
-  if not version then tx:reject "it holds no version, so it is not a journal of Purser's" end
-  if version ~= M.version then
-    tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(version, M.version),
-      hint = version > M.version and "use the newer Purser" or "begin a new journal when nothing is open in this one" }
+  local number = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
+  if not number then tx:reject "it holds no version, so it is not a journal of Purser's" end
+  if number > M.version then
+    tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(number, M.version),
+      hint = "use the newer Purser" }
+  elseif number < M.OLDEST then
+    tx:reject { text = ("it is of version %d, of a Purser before 0.1"):format(number),
+      hint = "tools/convert-7 makes a journal of it that knows its used keys; a new journal knows none" }
   end
   return true
 end
@@ -191,8 +195,11 @@ local function connect(options, is_look)
   local wrong, advice, option = error_of(options)
   if wrong then return nil, errors.config(wrong, advice, option) end
   if is_look and options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
-  local db, message, hint = database.open(options)
-  if db then return db end
+  local db, message, hint = database.open(options, HOME)
+  if db then
+    db.strict = true
+    return db
+  end
   local what, cure = message:match "^(.*); (.-)$"
   return nil, errors.config(name_of(options) .. " cannot be opened: " .. (what or message),
     hint or cure or hint_of(message))
@@ -202,10 +209,10 @@ end
 function M.exists(options)
   local db, err = connect(options, true)
   if not db then return db, err end
-  local rows, message = db:rows(known_tables[db.name])
+  local is_there, message = db:transaction(function(tx) return tx:has(HOME) end, true)
   db:close()
-  if not rows then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
-  return rows[1] ~= nil
+  if is_there == nil then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
+  return is_there
 end
 
 --- Returns the database of a journal, whose tables are made where there are none; or nil and an error.
@@ -219,6 +226,7 @@ function M.open(options)
       message.hint or hint_of(message.text or message))
   end
   db:count_commits()
+  db.label = options.sqlite or "the journal"
   return db
 end
 
@@ -236,7 +244,7 @@ local rules = { before = option_schema.TIME }
 -- The empty text keeps the index of digests out: equal calls may be many, and undecided ones are few.
 local is_over = " WHERE id = $1 AND NOT (" .. M.UNDECIDED .. [[)
   AND NOT EXISTS (SELECT 1 FROM purser_calls AS other WHERE other.digest || '' = purser_calls.digest
-    AND other.account = purser_calls.account AND other.]] .. M.UNDECIDED .. ")"
+    AND other.]] .. M.UNDECIDED .. ")"
 
 local delete_call = "DELETE FROM purser_calls" .. is_over
 local delete_attempts = [[DELETE FROM purser_attempts WHERE call = $1
@@ -286,7 +294,7 @@ function M.prune(db, options)
   end
   return db:transaction(function(tx)
     prune_generations(tx, before)
-    gates.prune(tx, before)
+    policy.prune(tx, before)
     spending.prune(tx, before)
     return sums
   end)

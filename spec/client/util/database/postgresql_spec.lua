@@ -13,15 +13,81 @@ local function is_verified(host)
 end
 
 describe("a connection to PostgreSQL", function()
+  -- Returns a server's answers to a connection that is opened.
+  local function answers(asked, of)
+    return function(_, sql, ...)
+      asked[#asked + 1] = { sql, ... }
+      if sql:find("current_schemas", 1, true) then return of.schemas or {} end
+      if sql:find("current_schema()", 1, true) then return { { schema = of.first } } end
+      if sql:find("pg_control_system", 1, true) then
+        return { { system = "7", wal = (of.timeline or "00000001") .. "000000000000000A", number = of.number or "5" } }
+      end
+      return {}
+    end
+  end
+
+  local function greet(of, db)
+    local asked = {}
+    db = db or { lock_timeout_ms = 1, home = "purser_meta" }
+    local ok, why = pcall(postgresql.greet, db, answers(asked, of))
+    return asked, db, not ok and why or nil
+  end
+
   it("waits for a lock at least a millisecond: 0 would wait for ever", function()
     for given, sent in pairs { [0] = "1", [1] = "1", [2500] = "2500" } do
-      local asked = {}
-      postgresql.greet { lock_timeout_ms = given, rows = function(_, sql)
-        asked[#asked + 1] = sql
-        return {}
-      end }
-      assert.equal("SET lock_timeout = " .. sent, asked[2])
+      assert.equal(sent, greet({ first = "public" }, { lock_timeout_ms = given })[1][3])
     end
+  end)
+
+  it("has the schema with the tables as its only path, else the first one, and keeps it", function()
+    local function path(asked)
+      for _, one in ipairs(asked) do if one[1]:find("'search_path'", 1, true) then return one[2] end end
+    end
+    local asked, db = greet { schemas = { { schema = 'a "b"' } }, first = "public" }
+    assert.equal('"a ""b""", pg_temp', path(asked))
+    assert.equal('a "b"', db.schema)
+    assert.equal('"a ""b""", pg_temp', path((greet({ schemas = { { schema = "other" } } }, db))))
+    assert.equal('"public", pg_temp', path((greet { first = "public" })))
+    assert.matches("several schemas of the search path hold it %(ops, public%)",
+      select(3, greet { schemas = { { schema = "ops" }, { schema = "public" } } }))
+    assert.matches("has no schema that exists", select(3, greet {}))
+  end)
+
+  it("notices a replica that took over, and a database that was put back, when it is opened again", function()
+    for _, later in ipairs { { timeline = "00000002" }, { number = "6" }, {} } do
+      local _, db = greet { first = "public" }
+      local place = db.place
+      greet(later, db)
+      local is_same = next(later) == nil
+      assert.equal(is_same, db.place == place)
+      assert.equal(is_same, db.doubt == nil)
+      greet({}, db) -- and does not forget
+      assert.equal(is_same, db.doubt == nil)
+    end
+  end)
+
+  it("asks no function and no catalogue by a name that another schema may have", function()
+    local asked = greet { first = "public" }
+    local texts = { postgresql.session, postgresql.has }
+    for _, one in ipairs(asked) do texts[#texts + 1] = one[1] end
+    postgresql.now { rows = function(_, sql)
+      texts[#texts + 1] = sql
+      return { { now = "1700000000.123456" } }
+    end }
+    for _, text in ipairs(texts) do
+      for name in text:gsub("extract%(", ""):gsub("pg_temp", ""):gmatch "[%w_.]+%(" do
+        assert.matches("^pg_catalog%.", name)
+      end
+      for name in text:gmatch "FROM ([%w_.]+)" do assert.matches("^pg_catalog%.", name) end
+    end
+  end)
+
+  it("reads the server's time to the millisecond, and takes no other answer", function()
+    local function now(rows) return postgresql.now { rows = function() return rows end } end
+    assert.equal(1700000000123, now { { now = "1700000000.123956" } })
+    assert.equal(1700000000120, now { { now = "1700000000.12" } })
+    assert.equal(1700000000000, now { { now = "1700000000" } })
+    for _, rows in ipairs { {}, { {} }, { { now = "x" } } } do assert.is_nil((now(rows))) end
   end)
 
   it("knows each mode of libpq's for certificates", function()
@@ -104,6 +170,16 @@ describe("options for a server", function()
     assert.is_nil(postgresql.message { host = "db.example" })
     assert.same({ "postgresql option password holds a zero byte", "remove it" },
       { postgresql.message { password = "hidden\0word" } })
+  end)
+
+  it("are told where the server refuses the connection, which LuaDBI does not hand out", function()
+    local driver = { Connect = function() return nil, "server closed the connection unexpectedly\n\tThis" end }
+    local message = select(2, postgresql.connect(driver, { postgresql = { host = "" } }))
+    assert.matches("it is full", message)
+    local ok, why = pcall(postgresql.greet, { lock_timeout_ms = 1 }, function()
+      return nil, "server closed the connection unexpectedly"
+    end)
+    assert.same({ false, message }, { ok, why })
   end)
 
   it("are told where no connection is made: the server, and the certificate that it needs", function()

@@ -24,12 +24,18 @@ local function was_pruned(self, tx)
   return row ~= nil and row.value > self.changed_at
 end
 
--- Runs the counting statement. Another session than the connection's ends the transaction. Returns the changed rows.
-local function change(tx, sql, ...)
+-- Runs the counting statement. Another session than the connection's ends the transaction, and so does a table that
+-- was made again, by a dump that was put back. Returns the changed rows.
+local function change(self, tx, sql, ...)
   local kind = tx.db.kind
-  local rows, changed = tx:rows(sql .. (kind.session and " RETURNING " .. kind.session or ""), ...)
+  local rows, changed = tx:rows(sql .. (kind.session and " RETURNING tableoid::text AS place, " .. kind.session or ""),
+    ...)
   if not kind.session then return changed end
-  if rows[1] and rows[1].session ~= tx.db.session then tx:reject(kind.POOLED) end
+  for _, row in ipairs(rows) do
+    if rawget(row, "session") ~= tx.db.session then tx:reject(kind.POOLED) end
+    self.place = self.confirmed > 0 and self.place or row.place
+    if row.place ~= self.place then tx:reject(OLDER) end
+  end
   return #rows
 end
 
@@ -39,11 +45,11 @@ function M.count(self, tx)
   if self.process ~= core.process_id() then name_process(self, tx) end
   self.tried = self.tried + 1
   self.time = ("%013d"):format(core.now_ms())
-  local changed = change(tx, [[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
+  local changed = change(self, tx, [[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
     AND generation >= $4]], NUMBER:format(self.tried), self.time, self.name, NUMBER:format(self.confirmed))
   if changed == 1 then return end
   if self.confirmed > 0 and not was_pruned(self, tx) then tx:reject(OLDER) end
-  change(tx, "INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, $3)", self.name,
+  change(self, tx, "INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, $3)", self.name,
     NUMBER:format(self.tried), self.time)
 end
 

@@ -6,6 +6,8 @@ local postgresql = require "purser.client.util.database.postgresql"
 local schedule = require "purser.schedule"
 local sqlite = require "purser.client.util.database.sqlite"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
+
 local Database = {}
 Database.__index = Database
 
@@ -64,7 +66,7 @@ function M.ensure(self)
   if not handle then return nil, plain(message) end
   self.handle, self.statements, self.process = handle, {}, core.process_id()
   handle:autocommit(true)
-  local greeted, why = pcall(self.kind.greet, self)
+  local greeted, why = pcall(self.kind.greet, self, M.run)
   if greeted then return true end
   M.drop(self)
   return nil, plain(why)
@@ -103,6 +105,20 @@ local function values_error(...)
   end
 end
 
+local shapes = setmetatable({}, { __mode = "k" }) -- by statement
+
+-- Returns the metatable of a statement's rows in a database that is `strict`. Such a row raises for a column that the
+-- query lacks: its nil would be a "no".
+local function shape_of(statement)
+  if shapes[statement] then return shapes[statement] end
+  local has = {}
+  for _, name in ipairs(statement:columns()) do has[name] = true end
+  shapes[statement] = { __index = function(_, name)
+    if not has[name] then error(("a row of the database has no column %q"):format(tostring(name)), 2) end
+  end }
+  return shapes[statement]
+end
+
 --- Runs a statement once, with the results of Database:rows.
 function M.run(self, sql, ...)
   local ok, message = M.ensure(self)
@@ -118,7 +134,8 @@ function M.run(self, sql, ...)
   local rows = {}
   if M.gives_rows(sql) then
     ok, message = pcall(function()
-      for row in statement:rows(true) do rows[#rows + 1] = row end
+      local shape = self.strict and shape_of(statement) or nil
+      for row in statement:rows(true) do rows[#rows + 1] = shape and setmetatable(row, shape) or row end
     end)
     if not ok then return forget(self, sql, message) end
   end
@@ -145,16 +162,21 @@ function M.patiently(self, act, ...)
   return rows, affected
 end
 
---- Runs a statement with `$1`, `$2` ... in order. Returns rows (maps of text) and the number of changed rows; or nil
---- and a message. A failing server connection outside of a transaction is given up; a SELECT is tried once more.
-function Database:rows(sql, ...)
+--- Runs a statement where it is, in a begun transaction or in none. A failing server connection outside of a
+--- transaction is given up. Results as Database:rows.
+function M.rows(self, sql, ...)
   local rows, affected = M.patiently(self, M.run, sql, ...)
-  if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
-  M.drop(self)
-  if not sql:find "^%s*SELECT" then return nil, affected end
-  rows, affected = M.run(self, sql, ...)
-  if not rows then M.drop(self) end
+  if not rows and self.kind == postgresql and not self.busy then M.drop(self) end
   return rows, affected
+end
+
+--- Runs a statement with `$1`, `$2` ... in order. Returns rows (maps of text) and the number of changed rows; or nil
+--- and a message. Outside of a transaction a server gets a transaction, which asks whose session it has.
+function Database:rows(sql, ...)
+  if self.kind ~= postgresql or self.busy then return M.rows(self, sql, ...) end
+  local values, count = { ... }, select("#", ...)
+  return self:transaction(function(tx) return tx:rows(sql, unpack(values, 1, count)) end,
+    sql:find "^%s*SELECT" ~= nil)
 end
 
 function Database:close()

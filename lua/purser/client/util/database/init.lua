@@ -34,11 +34,21 @@ function Transaction.reject(_, problem)
   fail(problem)
 end
 
---- Keeps other hosts out until the transaction's end, as SQLite always does.
+--- Keeps other hosts out until the transaction's end, as SQLite always does. Databases in two schemas have two locks.
+---@param name string|integer
 ---@param is_shared boolean|nil  lets in those that share the lock as well
-function Transaction:lock(number, is_shared)
-  if self.db.name ~= "postgresql" then return end
-  self:rows(("SELECT pg_advisory_xact_lock%s(%d)::text AS locked"):format(is_shared and "_shared" or "", number))
+function Transaction:lock(name, is_shared)
+  if self.db.kind ~= postgresql then return end
+  self:rows(("SELECT pg_catalog.pg_advisory_xact_lock%s(pg_catalog.hashtext($1), pg_catalog.hashtext($2))::text "
+    .. "AS locked"):format(is_shared and "_shared" or ""), tostring(name), self.db.schema)
+end
+
+--- Tells if the database has a table: on a server, in its own schema.
+---@param name string
+function Transaction:has(name)
+  local schema = self.db.schema
+  local rows = schema and self:rows(self.db.kind.has, name, schema) or self:rows(self.db.kind.has, name)
+  return rows[1] ~= nil
 end
 
 --- Returns the time that all hosts of the database share, epoch ms, one for a transaction.
@@ -67,15 +77,16 @@ end
 local function begin(self, reads)
   if reads and self.kind == sqlite then return connection.patiently(self, begin_reading) end
   local how = reads and self.kind.begin_reading or self.kind.begin
-  local ok, message = self:rows(how)
+  local ok, message = connection.rows(self, how)
   if ok or self.kind == sqlite then return ok, message end
-  return self:rows(how) -- the connection was lost since it was used, and nothing has been done yet
+  return connection.rows(self, how) -- the connection was lost since it was used, and nothing has been done yet
 end
 
 local function within(self, fn, reads)
   local tx = setmetatable({ db = self }, Transaction)
-  local own = reads and self.kind.session and (tx:rows("SELECT " .. self.kind.session)[1] or {})
-  if own and own.session ~= self.session then tx:reject(self.kind.POOLED) end
+  local is_asked = self.kind.session and (reads or not self.counted) -- the count of a commit asks as well
+  local own = is_asked and (tx:rows("SELECT " .. self.kind.session)[1] or {})
+  if own and rawget(own, "session") ~= self.session then tx:reject(self.kind.POOLED) end
   local result, second = fn(tx)
   local counted = tx.changes and self.counted
   if counted then commits.count(counted, tx) end
@@ -130,10 +141,16 @@ end
 
 --- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port, sslmode, sslrootcert,
 --- allow_insecure } }, lock_timeout_ms, sleep, and relaxed: a commit of SQLite may be lost with the machine's power.
-function M.open(options)
+--- `home` is a table that the database has: the schema with this table, along the search path of the role, is the only
+--- one that is used. The object shows `schema`; `place`, a value that is equal as long as connections lead to one
+--- database of a server; and `doubt`, why the database may lack what was written into it, or nil.
+---@param options table
+---@param home string|nil
+function M.open(options, home)
   local kind = options.sqlite and sqlite or postgresql
   local self = setmetatable({ name = kind.name, kind = kind, statements = {},
     lock_timeout_ms = options.lock_timeout_ms or 5000, relaxed = options.relaxed, sleep = options.sleep or false,
+    home = home,
     connect = function(driver) return kind.connect(driver, options) end, -- the password is in here alone
   }, Database)
   local ok, message = connection.ensure(self)

@@ -100,8 +100,15 @@ local function is_verified(options)
   return not is_local(options) and (options.sslmode or "verify-full"):find "^verify" ~= nil
 end
 
+-- LuaDBI loses the server's refusal, and hands out some connections that were refused.
+local REFUSED = "the server refuses the connection: it is full (max_connections, or the limit of this role), or has no "
+  .. "such role or database; psql with the same settings says why"
+
+local function is_refusal(message) return tostring(message):find("server closed the connection", 1, true) ~= nil end
+
 -- Adds possible reasons: LuaDBI loses libpq's.
 local function explained(message, options)
+  if is_refusal(message) then return REFUSED end
   if not message:find "no connection to the server" then return message end
   local host = setting(options.host, "PGHOST")
   local needs = is_verified(options) and ('; it needs TLS, and a certificate with that name from an authority in "%s"')
@@ -123,29 +130,89 @@ function M.connect(driver, options)
   return nil, explained(tostring(message), given)
 end
 
-M.session = "current_setting('purser.session', true) AS session"
+M.session = "pg_catalog.current_setting('purser.session', true) AS session"
 
 M.POOLED = "the connection leads to a session of the server that is shared with other connections, as a pooler's in "
   .. "transaction mode does: prepared statements and settings of another program may take effect; connect to the "
   .. "server itself, or use a pooler in session mode"
 
---- Prepares a connection, or raises. A name marks the session on the server: a pooler that changes sessions would run
---- other connections' statements.
-function M.greet(db)
+-- Functions and catalogues are named with pg_catalog: where another role may make a function in a schema of the path,
+-- that function is called in the place of PostgreSQL's own if it fits the arguments better.
+
+-- A name marks the session on the server: a pooler that changes sessions would run other connections' statements. A
+-- lock that waits for 0 ms would wait for ever. libpq prints warnings, such as that of a server that stops.
+local SETTINGS = [[SELECT pg_catalog.set_config('purser.session', $1, false) AS session,
+  pg_catalog.set_config('lock_timeout', $2, false) AS lock_timeout,
+  pg_catalog.set_config('synchronous_commit', 'on', false) AS synchronous,
+  pg_catalog.set_config('client_min_messages', 'error', false) AS messages]]
+
+-- A replica that takes over begins a new timeline; a database that is put back has another number.
+local PLACE = [[SELECT (SELECT system_identifier::text FROM pg_catalog.pg_control_system()) AS system,
+  CASE WHEN pg_catalog.pg_is_in_recovery() THEN 'replica'
+    ELSE pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()) END AS wal,
+  (SELECT oid::text FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()) AS number]]
+
+local TABLES = [[SELECT n.nspname::text AS schema FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
+  ON n.oid = c.relnamespace WHERE c.relname = $1 AND c.relkind IN ('r', 'p') AND ]]
+
+--- Finds a table in the schema of the connection.
+M.has = TABLES .. "n.nspname = $2"
+
+local SCHEMAS = TABLES .. "n.nspname = ANY (pg_catalog.current_schemas(false)) ORDER BY n.nspname"
+local FIRST = "SELECT pg_catalog.current_schema()::text AS schema"
+local PATH = "SELECT pg_catalog.set_config('search_path', $1, false) AS path"
+
+local MOVED = "the server behind the connection is another one than it was, or its database was put back, as where a "
+  .. "replica takes over: what this process and others wrote may be lost; find out what was lost, then open it again "
+  .. "(docs/write/journal.md)"
+
+local function place_of(ask)
+  local row = ask(PLACE)[1]
+  return ("%s %s %s"):format(row.system, row.wal:sub(1, 8), row.number)
+end
+
+-- Returns the schema with the table `home`, or the one where tables are made. Raises where two have one.
+local function schema_of(ask, home)
+  local rows = home and ask(SCHEMAS, home) or {}
+  if #rows > 1 then
+    local names = {}
+    for i, row in ipairs(rows) do names[i] = row.schema end
+    error(("several schemas of the search path hold it (%s), and which one is meant is not known; "):format(
+      table.concat(names, ", ")) .. "set a search path with one of them for this role (ALTER ROLE ... SET search_path)",
+      0)
+  end
+  local schema = (rows[1] or ask(FIRST)[1]).schema
+  return schema or error("the search path of this role has no schema that exists; make one, or set another path", 0)
+end
+
+--- Prepares a connection, or raises. A name is resolved once: the schema that holds the tables is the only one of the
+--- path from then on, also when the connection is opened again.
+---@param db table
+---@param run fun(db: table, sql: string, ...: string): table[]|nil, any
+function M.greet(db, run)
+  local function ask(sql, ...)
+    local rows, message = run(db, sql, ...)
+    return rows or error(message, 0)
+  end
   db.session = assert(core.random_token(20))
-  assert(db:rows("SET purser.session = '" .. db.session .. "'"))
-  assert(db:rows("SET lock_timeout = " .. math.max(1, db.lock_timeout_ms))) -- 0 would wait for ever
-  assert(db:rows "SET synchronous_commit = on")
-  assert(db:rows "SET client_min_messages = warning") -- libpq prints notices, such as that a table is there already
+  local rows, message = run(db, SETTINGS, db.session, ("%d"):format(math.max(1, db.lock_timeout_ms)))
+  if not rows then error(is_refusal(message) and REFUSED or message, 0) end
+  db.schema = db.schema or schema_of(ask, db.home)
+  ask(PATH, ('"%s", pg_temp'):format(db.schema:gsub('"', '""')))
+  local place = place_of(ask)
+  if db.place and db.place ~= place then db.doubt = MOVED end
+  db.place = place
 end
 
 function M.connection_error() end
 
 --- Returns the server's time, epoch ms; or nil and a message.
 function M.now(db)
-  local rows, message = db:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
+  local rows, message = db:rows "SELECT extract(epoch FROM pg_catalog.clock_timestamp())::numeric::text AS now"
   if not rows then return nil, message end
-  return tonumber(rows[1].now) or core.now_ms()
+  local whole, part = (rows[1] and rawget(rows[1], "now") or ""):match "^(%d+)%.?(%d*)$"
+  if not whole then return nil, M.POOLED end
+  return tonumber(whole) * 1000 + tonumber((part .. "000"):sub(1, 3))
 end
 
 return M

@@ -6,6 +6,8 @@ local core = require "purser.core"
 local M = { name = "sqlite", begin = "BEGIN IMMEDIATE", begin_reading = "BEGIN", package = "lua-dbi-sqlite3",
   driver = "SQLite3" }
 
+M.has = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1"
+
 local SUFFIXES = { "", "-wal", "-shm" }
 
 -- Returns why files are not used: others may read, write or own them; or nil.
@@ -66,6 +68,7 @@ local function note_files(db)
         if not mode then error(('its file "%s%s" is missing'):format(row.file, suffix), 0) end
         db.files[#db.files + 1] = { path = row.file .. suffix, id = id }
       end
+      db.place = db.handle -- the next connection may find an older file that was copied over this one
     end
   end
 end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Whose a record is: the call's that its answer named it to, or whose id it shows.
 
-local match = require "purser.write.match"
+local claims = require "purser.write.claims"
 local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 
@@ -9,7 +9,7 @@ local NOW = 1700000000000
 local ROW = operations.by_name["wallet.withdraw"]
 
 local function claims_of(methods)
-  return match.claims({ journal = own_calls.with(methods or {}) }, ROW, { operation = "wallet.withdraw", id = "own",
+  return claims.new({ journal = own_calls.with(methods or {}) }, ROW, { operation = "wallet.withdraw", id = "own",
     params = { withdrawOrderId = "mine" } })
 end
 

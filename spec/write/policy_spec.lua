@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- A gate answers yes or no. Whatever else happens, nothing is sent, and the account needs the gate for ever.
+-- The policy answers yes or no. All else that happens sends nothing, and the journal is under its policy for ever.
 
-local registered = require "purser.write.registered"
+local approved = require "purser.desk.approvals.approved"
+local policy = require "purser.write.policy"
 local own_journal = require "own_journal"
 local recorder = require "recorder"
 
@@ -12,7 +13,7 @@ local gate = { tables = { TABLE } }
 
 function gate.open(options)
   if not brings then return nil, "the gate does not open" end
-  return { install = function() return options.user_agent == "no" and "it is not in force" or nil end,
+  return { install = function() return options.policy == "no" and "it is not in force" or nil end,
     before = function() end, admit = function(_, tx) return said(tx) end }
 end
 
@@ -22,9 +23,9 @@ function gate.count(_, row, sign) counted[#counted + 1] = row.state .. " " .. si
 
 function gate.prune(tx) tx:rows "DELETE FROM test_gate" end
 
-setup(function() registered.test = { option = "user_agent", gate = gate } end)
+setup(function() policy.use(gate) end)
 
-teardown(function() registered.test = nil end)
+teardown(function() policy.use(approved) end)
 
 before_each(function()
   brings, counted, sent, said = true, {}, 0, function() return {} end
@@ -33,7 +34,7 @@ end)
 after_each(own_journal.finish)
 
 local function client(options)
-  local all = { journal = journal, account = "a", rate_limit = false, retry = false, guard = {}, user_agent = "x" }
+  local all = { journal = journal, account = "a", rate_limit = false, retry = false, guard = {}, policy = "x" }
   for name, value in pairs(options or {}) do all[name] = value or nil end
   return recorder.new(all, function()
     sent = sent + 1
@@ -46,7 +47,7 @@ local function transfer(by)
     amount = "1" }
 end
 
-describe("a gate", function()
+describe("a policy", function()
   it("lets a call through by its columns alone", function()
     said = function() return { plan = "p" } end
     assert(transfer(client()))
@@ -67,16 +68,6 @@ describe("a gate", function()
     end)
   end
 
-  it("counts what an account sent that is joined with its own, and is needed by none that ends", function()
-    assert(transfer(client { account = "b", api_key = "mx0other", user_agent = false }))
-    assert(transfer(client()))
-    local err = select(2, journal:join("a", "b", "alice"))
-    assert.matches('"a" needs the gate "test"', err.message)
-    assert.is_true(journal:join("b", "a", "alice"))
-    assert.same({ "planned 1" }, counted) -- as one that is new to the gate
-    assert.same({ 2 }, { #assert(journal:entries { account = "a" }) })
-  end)
-
   it("that raises keeps the call from being sent", function()
     said = function() error "odd" end
     assert.is_false((pcall(transfer, client())))
@@ -84,7 +75,7 @@ describe("a gate", function()
   end)
 
   it("is needed for ever, also where the first call was rejected, and by whoever does not bring it", function()
-    local bare = assert(client { user_agent = false, guard = false })
+    local bare = assert(client { policy = false, guard = false })
     assert(transfer(bare))
     said = function() return nil end
     assert.is_nil((transfer(client())))
@@ -93,7 +84,7 @@ describe("a gate", function()
   end)
 
   it("keeps no client where it does not open, or is not in force", function()
-    local made, err = client { user_agent = "no" }
+    local made, err = client { policy = "no" }
     assert.is_nil(made)
     assert.matches("it is not in force", err.message)
     brings = false
@@ -113,23 +104,11 @@ describe("a gate", function()
 
   it("counts no longer what was not executed", function()
     local rejecting = recorder.new({ journal = journal, account = "a", rate_limit = false, retry = false, guard = {},
-      user_agent = "x" }, function() return { status = 400, body = '{"code":700004,"msg":"no"}', headers = "" } end)
+      policy = "x" }, function() return { status = 400, body = '{"code":700004,"msg":"no"}', headers = "" } end)
     assert.is_nil((transfer(rejecting)))
     assert.same({ "open -1" }, counted)
     local intent = assert(journal:entries())[1].intent
     assert(journal:end_call(intent, { state = "done", record = { tranId = "late" }, answered = "yes" }))
     assert.same({ "open -1", "rejected 1" }, counted) -- executed after all
-  end)
-
-  it("says no of a name that was joined, and nothing where the journal cannot be read", function()
-    assert.is_true(journal:identify("b", "digest of b"))
-    assert.is_true(journal:join("b", "a", "alice"))
-    journal.identified = nil
-    local ok, err = journal:identify("b", "digest of b")
-    assert.is_nil(ok)
-    assert.matches('account "a"', err.message)
-    assert.same({ true, false }, { journal:is_joined("b", "a"), (journal:is_joined("a", "b")) })
-    local failing = { rows = function() return nil, "disk I/O error" end }
-    assert.same({ nil, "disk I/O error" }, { require("purser.write.gates").is_joined(failing, "b", "a") })
   end)
 end)
