@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- What the answer of a failed call proves: one list of cases, which spec/client/call/failure_spec.lua puts to the
--- decider, and of which docs/write/outcomes.md has the table.
+-- Cases of failed calls and the outcome that an answer proves. spec/client/call/failure_spec.lua puts the cases to the
+-- decider; docs/write/outcomes.md has their table.
 
 local M = {}
 
---- Cases: status, body, then kind and outcome for a read call, and those for a write call. `told`: how the page names
---- the case; the page leaves out a case without it.
+--- Cases: status, body, kind and outcome of a read call, kind and outcome of a write call. `told` is the page's name of
+--- a case; the page leaves out cases without a name.
 M.list = {
   { 400, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected", told = "4xx with a known code" },
   { 404, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },

@@ -14,7 +14,7 @@ local validate = require "purser.client.call.validate"
 
 local M = {}
 
-local find, format, gmatch, gsub, lower = string.find, string.format, string.gmatch, string.gsub, string.lower
+local find, format, gmatch, gsub = string.find, string.format, string.gmatch, string.gsub
 local sub = string.sub
 
 ---@class purser.Intent

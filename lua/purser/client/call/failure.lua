@@ -8,9 +8,9 @@
 --   403 with a page of HTML     throttled: the firewall's "too often"; unknown but for reads
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
--- Unknown (api) under any status: a code of the profile's `unknown_codes`, and for a write call a code beside the id of
--- a result, and words that may speak of an earlier request with its id: a gateway that sends twice brings "exists" for
--- an executed call. spec/client/call/failure_spec.lua has the cases; docs/write/outcomes.md shows them.
+-- Unknown (api) under any status: a code of the profile's `unknown_codes`; for a write call a code beside the id of
+-- a result, too, and words about an earlier request (a gateway that sends twice gets "exists" after the execution).
+-- spec/client/call/failure_spec.lua has the cases, docs/write/outcomes.md their table.
 
 local decoders = require "purser.client.call.decoders"
 local errors = require "purser.client.call.errors"
@@ -167,7 +167,7 @@ end
 -- The longest believed pause (s): the service bans for three days at most, a proxy may write anything.
 local MAX_PAUSE_S = 7 * 86400
 
--- Returns the whole seconds of a pause, rounded up: a number, or a date measured by the answer's own date.
+-- Returns the seconds of a pause, rounded up, from a number, or from a date and the answer's own date.
 local function retry_after_of(headers)
   local text = tostring(header(headers, "retry-after") or ""):match "^(.-)[ \t]*$"
   local whole, fraction = text:match "^(%d+)%.?(%d*)$"

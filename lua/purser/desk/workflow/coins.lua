@@ -41,7 +41,7 @@ local function fold(coins)
   return by_name
 end
 
---- The coin of that name; where none is spelled so, the one that differs in capitals alone. Or nil and a message.
+--- Returns the coin of a name, else the single coin whose name differs in capitals alone; or nil and a message.
 function M.find(coins, name)
   if coins[name] then return coins[name] end
   if not folded[coins] then folded[coins] = fold(coins) end

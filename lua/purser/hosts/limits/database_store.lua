@@ -30,8 +30,8 @@ local function text_of(path)
   return text or ""
 end
 
--- Returns the name of the clock that monotonic times are of: the boot, and where a time namespace shifts the clock, as
--- in a container restored elsewhere, by how much. Programs of two clocks are two runs of the machine.
+-- Returns the name of the clock behind monotonic times: the boot, and the shift of a time namespace, as in a container
+-- restored elsewhere. Programs of two clocks are two runs of the machine.
 local function clock_id()
   local boot = text_of("/proc/sys/kernel/random/boot_id"):match "%S+"
   local seconds, rest = text_of("/proc/self/timens_offsets"):match "monotonic%s+(%S+)%s+(%S+)"

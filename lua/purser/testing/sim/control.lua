@@ -98,7 +98,7 @@ function M.respond(status, value)
   return { status = status, headers = headers, body = json.encode(plain.writable(value)) }
 end
 
---- Returns an answer that says what is wrong. The message may quote the request, whose bytes need not be text.
+--- Returns an answer with a fault. The message may quote the request, and the request need not be text.
 function M.reject(status, message, ...)
   return M.respond(status, { error = plain_text.clean(message:format(...)) })
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The state of a simulator in a file of lines, a JSON document each: the state without its histories and how many
--- records each history has, then a record a line. So no bound of a document bounds a state.
+-- The state of a simulator in a file of lines, a JSON document each: first the state without its histories and the
+-- number of records of each history, then a record a line. So no bound of a document bounds a state.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
