@@ -3,6 +3,8 @@
 -- rows with what these functions say today. So no function here changes what it says of a call; spec/golden/digests
 -- holds each to literals. `likeness` alone may change, with READER: a journal then makes its likenesses anew.
 
+local addresses = require "purser.address"
+local columns = require "purser.client.operations.columns"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 
@@ -13,7 +15,7 @@ local gsub, lower, upper = string.gsub, string.lower, string.upper
 
 --- The number of the reader of addresses, which likenesses and destinations depend on. A reader that tells addresses
 --- apart in another way has the next number.
-M.READER = 1
+M.READER = addresses.reader_version
 
 --- Returns the list that shows the records of an operation; nil for none. Both groups of sub-accounts share lists.
 ---@return string|nil
@@ -64,17 +66,20 @@ local function digest_of(title, row, params, shown, spelling)
 end
 
 -- People spell these names in several ways.
-local spelled = { asset = upper, coin = upper, toAccount = lower, fromAccount = lower, address = lower }
+local spelled = { asset = upper, coin = upper, toAccount = lower, fromAccount = lower }
 
 --- Returns the digest that equal calls of one history share: of all values that a record shows, without the generated
---- id. Of withdrawals neither network nor contract counts, and a memo counts as part of the address, as in one
---- operation.
+--- id. Of withdrawals neither network nor contract counts; address and memo count as one payee, whatever the spelling.
 function M.likeness(row, params)
   local shown, history = shown_names(row), M.makes_in(row)
   if row.moves and row.moves.to == "address" and params.address then
-    local memo = params.memo and params.memo ~= "" and ":" .. params.memo or ""
-    shown, params = nil, { coin = params.coin, address = params.address .. memo, amount = params.amount,
-      remark = params.remark }
+    shown, params = nil, { coin = params.coin, address = addresses.payee(params.address, params.memo, true),
+      amount = params.amount, remark = params.remark }
+  elseif params.toAccountType == "UID" and params.toAccount then
+    local copy = {}
+    for name, value in pairs(params) do copy[name] = value end
+    copy.toAccount = columns.canonical("UID", params.toAccount)
+    params = copy
   end
   return digest_of(history ~= "" and history or row.full_name, row, params, shown, spelled)
 end

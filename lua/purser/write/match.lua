@@ -62,10 +62,11 @@ local function state_of(question, record)
   return record.status == failed and "failed" or "open"
 end
 
--- Returns the answer of a record.
-local function found(question, record)
+-- Returns the answer of a record. More than one with the call's id may be as many payments: nothing tells.
+local function found(question, record, count)
   local state = state_of(question, record)
-  if not state then return { outcome = "done", record = record } end
+  local said = (count or 1) > 1 and ("%d records show its id: it may have been executed as often"):format(count) or nil
+  if not state then return { outcome = "done", record = record, reason = said } end
   if state == "failed" then
     return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
   end
@@ -140,17 +141,18 @@ local function may_be_another_attempts(question, record)
   return attempts[1] ~= intent or attempts[2] ~= nil
 end
 
--- Returns the best record with the call's own id, and whether it is another payment's.
+-- Returns the best record with the call's own id, whether it is another payment's, and how many may show its payment.
 local function own_record(question, subject, seen)
-  local best, contradicts, rank = nil, false, 0
+  local best, contradicts, rank, count = nil, false, 0, 0
   for _, record in ipairs(subject.id and reading.with_id(question.union, subject.id_name, subject.id) or {}) do
     local state, is_another = state_of(question, record), verdict.contradicts(subject, record, seen)
+    count = count + ((is_another or state) and 0 or 1)
     local better = is_another and 3 or not state and 4 or state == "open" and 2 or 1
     if better > rank and not (state == "failed" and may_be_another_attempts(question, record)) then
       best, contradicts, rank = record, is_another, better
     end
   end
-  return best, contradicts
+  return best, contradicts, count
 end
 
 ---------------------------------------------------------------------------------------------------------- by content
@@ -369,9 +371,9 @@ local function judge(question)
   local learned, cause = learn(question)
   if not learned then return nil, cause end
   local seen = learned.seen
-  local own, contradicts = own_record(question, subject, seen)
+  local own, contradicts, count = own_record(question, subject, seen)
   if own and contradicts then return undecided({ own }, "id reused") end
-  if own then return found(question, own) end
+  if own then return found(question, own, count) end
   verdict.tell(subject, seen, question.window.is_planned)
   local stale, problem = is_stale(question)
   if problem then return nil, problem end
@@ -420,8 +422,8 @@ function M.find(question, how)
   if question.late and how ~= "id" and not shown.incomplete then question.whole = question.whole + 1 end
   local is_whole = question.whole >= 2 or question.window.is_planned
   if shown.incomplete or not question.late or how == "id" or not is_whole then
-    local own, contradicts = own_record(question, subject_of(question, question.intent))
-    if own and not contradicts and not state_of(question, own) then return { outcome = "done", record = own } end
+    local own, contradicts, count = own_record(question, subject_of(question, question.intent))
+    if own and not contradicts and not state_of(question, own) then return found(question, own, count) end
     if shown.incomplete and question.late and how ~= "id" then return question:doubt(agreeing(question)) end
     question.waits = question.late and how ~= "id"
     return nil

@@ -267,7 +267,7 @@ describe("payments that the journal does not know to be made", function()
       assert(payouts:add("new", "wallet.transfer", at.own "7"))
       local report = assert(payouts:run())
       assert.same({ 1, 1 }, { report.done, report.undecided })
-      assert.matches("equal content.*: .- shows %S+ of %d%d%d%d%-%d%d%-%d%dT%d%d:%d%d:%d%d%.%d+Z",
+      assert.matches("^similar: .*: .- shows %S+ of %d%d%d%d%-%d%d%-%d%dT%d%d:%d%d:%d%d%.%d+Z",
         report.undecided_payments[1].message)
       assert.equal(4, at.counted("wallet.transfer", "applied"))
       assert.is_true(payouts:retry "d")
@@ -360,22 +360,27 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(1, assert(payouts:run()).undecided)
   end)
 
-  it("without ids are made after another, whose record shows that amounts are shown as they are sent", function()
+  it("without ids are made after another, whose record shows payees and amounts as they are sent", function()
     assert(at.sim:account { name = "Payee", role = "main", email = "payee@mail.example" })
-    local function to_payee(amount)
-      return { toAccountType = "EMAIL", toAccount = "payee@mail.example", asset = "USDT", amount = amount }
+    assert(at.sim:account { name = "Other", role = "main", email = "other@mail.example" })
+    local function to_payee(amount, name)
+      return { toAccountType = "EMAIL", toAccount = (name or "payee") .. "@mail.example", asset = "USDT",
+        amount = amount }
     end
     assert(at.client.wallet:internal_transfer(to_payee "10"))
     at.lose_journal()
     local payouts = at.payouts_with()
     assert(payouts:add("near", "wallet.internal_transfer", to_payee "12")) -- less a fee it could be the first
-    assert.equal(1, assert(payouts:run()).undecided) -- no other is answered
+    assert(payouts:add("other", "wallet.internal_transfer", to_payee("12", "other")))
+    assert.equal(2, assert(payouts:run()).undecided) -- no other is answered
     assert(payouts:add("witness", "wallet.internal_transfer", to_payee "50"))
     assert(payouts:add("equal", "wallet.internal_transfer", to_payee "10"))
     assert.is_true(payouts:retry "near")
+    assert.is_true(payouts:retry "other")
     local report = assert(payouts:run())
-    assert.same({ 2, 1 }, { report.done, report.undecided })
-    assert.equal("equal", report.undecided_payments[1].key)
+    -- a fee may have ended before the journal was lost: one difference from a later witness proves nothing
+    assert.same({ 2, 2 }, { report.done, report.undecided })
+    for _, payment in ipairs(report.undecided_payments) do assert.not_equal("other", payment.key) end
     assert.equal(3, at.counted("wallet.internal_transfer", "applied"))
   end)
 
@@ -398,10 +403,11 @@ describe("payments that the journal does not know to be made", function()
 
   it("without ids are made where an earlier run has left a witness that its reading of the history lacks", function()
     assert(at.sim:account { name = "Payee", role = "main", email = "payee@mail.example" })
-    local function pay(key, amount)
+    assert(at.sim:account { name = "Other", role = "main", email = "other@mail.example" })
+    local function pay(key, amount, payee)
       local payouts = at.payouts_with { witness = at.path .. ".witness" }
-      assert(payouts:add(key, "wallet.internal_transfer", { toAccountType = "EMAIL", toAccount = "payee@mail.example",
-        asset = "USDT", amount = amount }))
+      assert(payouts:add(key, "wallet.internal_transfer", { toAccountType = "EMAIL",
+        toAccount = payee .. "@mail.example", asset = "USDT", amount = amount }))
       local report = assert(payouts:run())
       payouts.witness_db:close()
       return report.undecided
@@ -409,9 +415,9 @@ describe("payments that the journal does not know to be made", function()
     assert(at.client.wallet:internal_transfer { toAccountType = "EMAIL", toAccount = "payee@mail.example",
       asset = "USDT", amount = "10" })
     at.lose_journal()
-    assert.equal(0, pay("witness", "50"))
+    assert.equal(0, pay("witness", "50", "payee"))
     at.sim:advance(60000)
-    assert.equal(0, pay("near", "12"))
+    assert.equal(0, pay("near", "12", "other"))
   end)
 
   it("are blocked when the service does not know the account that their history is asked for", function()

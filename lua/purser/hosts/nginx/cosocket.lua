@@ -140,7 +140,7 @@ local function receive(call, socket)
   end
 end
 
--- Over TLS nginx does not see bytes that its buffer of some KiB did not hold: a last read of whole KiB filled it.
+-- Over TLS nginx does not see bytes beyond a buffer of some KiB: a last read of whole KiB filled that buffer.
 local function may_keep(call, reader)
   return reader.reusable and not call.fresh and call.generation == call.transport.generation
     and not (call.url.secure and call.last_bytes % 1024 == 0)
@@ -311,7 +311,7 @@ function M.new(options)
   local chosen = {}
   for name, value in pairs(defaults) do chosen[name] = options[name] or value end
   made = made + 1
-  -- Where nginx ends the coroutine of a call, nothing runs that could take it out of `calls`.
+  -- Where nginx ends the coroutine of a call, no code runs to take the call out of `calls`.
   return setmetatable({ options = chosen, pool = ("purser %d "):format(made), generation = 1, kept = {},
     calls = setmetatable({}, { __mode = "k" }), closed = false }, meta)
 end
