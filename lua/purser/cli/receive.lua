@@ -8,6 +8,7 @@ local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
+local address = lazy "purser.cli.address"
 local limits = lazy "purser.hosts.limits"
 local grammar = require "purser.cli.grammar"
 local output = require "purser.cli.output"
@@ -21,7 +22,8 @@ local M = {}
 
 local HELD, ASKED = 4, 6 -- exit codes: another process reads; a person has to look
 
-local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS." }
+local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS.",
+  reads = "deposits" }
 local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until.",
   reads = "customers" }
 local COIN = { "--coin", "<text>", "Of this coin alone." }
@@ -36,7 +38,7 @@ function M.grammar()
     .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person "
     .. "has to look.", {
     { "begin", "Keep the place, before the first look.", {}, "--to sqlite:deposits.db", { TO, CUSTOMERS, COIN, SUB,
-      JSON }, connected },
+      { "--again", "The database was put back: ask a person about what succeeded before." }, JSON }, connected },
     { "run", "Look and hand over, until it is stopped.", {}, "--to sqlite:deposits.db --run shop=./credit.sh", { TO,
       CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long; without it, never." }, { "--once", "Look once." },
@@ -127,7 +129,11 @@ local actions = {}
 
 function actions.begin(options)
   local customers = customers_of(options)
-  local begun = report.must(open(options, true):begin { customers = customers })
+  local begun = report.must(open(options, true):begin { customers = customers, again = options.again })
+  if options.again and not options.json then
+    return report.write(("all that the service shows was read: a person is asked about %d; %d pending: later\n"):format(
+      begun.asked, begun.pending)) and (begun.asked > 0 and ASKED or report.DONE)
+  end
   report.write(options.json and output.json(begun) or ("all that the service shows was read: %d succeeded before now: "
     .. "not credited; %d pending: later\n"):format(begun.old, begun.pending))
 end
@@ -250,14 +256,20 @@ M.address = {}
 function M.address.grammar()
   return {
     text = "Show the deposit address of a coin on a network. It is made where there is none. An answer of another coin "
-      .. "or network, or of a form that the network cannot have, is refused.",
-    arguments = { { "coin", "As USDT.", values = {} }, { "network", "By any of its names: TRX, TRC20, Tron(TRC20).",
-      optional = true, values = {} } },
-    { "Options", { "--json", "As JSON." } }, connection.service, connection.messages,
+      .. "or network, or of a form that the network cannot have, is refused. `purser address check TEXT NETWORK` says "
+      .. "what an address is, and whether it is one of the network: without a key, and without the service.",
+    arguments = { { "coin", "As USDT; or the word check.", values = {} },
+      { "network", "By any of its names: TRX, TRC20, Tron(TRC20); or the address to check.", optional = true,
+        values = {} }, { "of", "Of an address to check: its network.", optional = true, values = {} } },
+    { "Options", { "--json", "As JSON." },
+      { "--memo", "<text>", "Of an address to check: the memo, tag or id." },
+      { "--coin", "<coin>", "Of an address to check: reads the coin's networks and contracts, from the service.",
+        target = "of_coin" } }, connection.service, connection.messages,
   }
 end
 
 function M.address.start(options)
+  if options.coin == "check" then return address.check(options) end
   local made, plan = M.made_address(connection.open(options), options.coin, options.network)
   local network, memo = plan.network, made.memo ~= nil and made.memo ~= "" and tostring(made.memo) or nil
   if options.json then

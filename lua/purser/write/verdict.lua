@@ -13,6 +13,7 @@
 -- call. One difference proves nothing, since each release, path or fee of a service may alter a member. A record is not
 -- a call's where two known members differ; or three, where no later call shows these members.
 
+local addresses = require "purser.address"
 local answers = require "purser.write.answers"
 local decimal = require "purser.decimal"
 local operations = require "purser.client.operations"
@@ -37,6 +38,7 @@ local may_be_silent = { id = true, coin = true, asset = true, memo = true, remar
 local function text_of(name, value)
   if is_blank(value) then return nil end
   if exact[name] then return tostring(value) end
+  if name == "address" then return (addresses.place(value, nil, true)) end
   local amount = name == "amount" and decimal.shown(value)
   return amount and tostring(amount) or tostring(value):lower()
 end
