@@ -233,21 +233,14 @@ end
 -- Asks again about calls that were undecided for want of a later call of their kind, once the record of such a call
 -- must be visible.
 local function ask_next(client, row)
-  local visible_ms = reading.visible_ms(client._recv_window or 5000, client._visibility_delay_ms)
-  for _, intent in ipairs(reconcile_calls.due(client._next, row, client:now(), visible_ms)) do
-    M.reconcile(client, intent, { wait = false })
-  end
+  for _, intent in ipairs(reconcile_calls.due(client, row)) do M.reconcile(client, intent, { wait = false }) end
 end
-
-local CLOCK_OFF_MS = 1000
 
 -- Sends the call once, and keeps the end.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   if err and setbacks.learn(self.state, pipeline.run, err, request) then
-    -- a clock that was right explains no rejection: the copy that was judged was late, perhaps a second one
-    local late_ms = self.state._clock:read() - self.intent.sent_at - (core.now_ms() - self.began)
-    err.is_explained = math.abs(late_ms) > CLOCK_OFF_MS or nil
+    setbacks.explain(self.state, err, self.intent.sent_at, self.began)
   end
   value, err = self:finish(value, err)
   if value ~= nil then

@@ -284,8 +284,10 @@ end
 
 --- Notes that a call was answered, and takes those that may be asked about: a later call was answered so long before
 --- that its record must be visible. Returns their intents.
-function M.due(waiting, row, now, visible_ms)
-  local due = {}
+---@param client purser.Client  its inner state
+function M.due(client, row)
+  local due, now, waiting = {}, client:now(), client._next
+  local visible_ms = reading.visible_ms(client._recv_window or 5000, client._visibility_delay_ms)
   for id, one in pairs(waiting) do
     one.answered_at = one.answered_at or row.full_name == one.intent.operation and now or nil
     local is_due = one.answered_at and now >= one.answered_at + visible_ms
