@@ -77,14 +77,6 @@ M["a lease that was lost is not noticed"] = {
     ("%d"):format(known.attempt), ...)]], '"id = ?", known.id)' } },
 }
 
-M["accounts share a queue"] = {
-  seed = 3,
-  changed = { { "purser.desk.payouts.queue",
-    [[FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"]],
-    [[FROM purser_calls WHERE account <> $1 || 'x' AND queue = $2 AND queue <> ''"]] } },
-  options = { accounts = 2, workers = 2 },
-}
-
 M["ids are made by chance"] = {
   seed = 2,
   changed = {

@@ -53,58 +53,12 @@ describe("a key that two names of one account take in the same instant", functio
   end)
 end)
 
--- Between a call's question whether its account was joined and the call's row the join was committed: the call was sent
--- under the name that had ended.
-describe("two accounts that are joined while one of them sends", function()
-  it("are joined before the call or after the call, and never in between", function()
-    local one, two, sim = open(), open(), purser.sim.new { seed = 89 }
-    local account = assert(sim:account { name = "joined", balances = { USDT = "100" } })
-    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
-      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-      journal = two, account = "old name" })
-    local function move()
-      return client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
-        amount = "1" }
-    end
-    local function join() return one:join("old name", "new name", "alice") end
-    assert(move())
-    for _, journal in ipairs { one, two } do assert(journal.db:rows "SET lock_timeout = 200") end
-    local rows, joined = two.db.rows, nil
-    function two.db:rows(sql, ...)
-      local found, changed = rows(self, sql, ...)
-      if sql:find("FROM purser_needs WHERE account", 1, true) and not joined then joined = { join() } end
-      return found, changed
-    end
-    assert(move())
-    assert.is_nil(joined[1])
-    assert.matches("lock timeout", joined[2].message)
-    two.db.rows = nil
-    local transaction, meanwhile = one.db.transaction, nil
-    function one.db.transaction(db, body)
-      return transaction(db, function(tx)
-        local result = body(tx)
-        meanwhile = { move() }
-        return result
-      end)
-    end
-    assert(join())
-    assert.same({ nil, "not_sent" }, { meanwhile[1], meanwhile[2].outcome })
-    assert.equal("journal.other_account", select(2, move()).code)
-    for name, calls in pairs { ["new name"] = 2, ["old name"] = 0 } do
-      assert.equal(calls, #assert(two:entries { account = name }))
-    end
-    assert.equal(2, sim:counts()["wallet.transfer"].applied)
-    one:close()
-    two:close()
-  end)
-end)
-
 describe("a key on two hosts", function()
   local PAY = [[
     local purser = require "purser"
     local journal = assert(purser.journal.open { postgresql = %s })
     local client = assert(purser.new { base_url = %q, api_key = %q, secret_key = %q, journal = journal,
-      account = "keys", rate_limit = false })
+      account = "torture", rate_limit = false })
     local info = {}
     local result, err = client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT",
       toAccountType = "SPOT", asset = "USDT", amount = "3", clientTranId = ("k"):rep(32) }, { info = info })
@@ -139,7 +93,7 @@ describe("a key on two hosts", function()
     local purser = require "purser"
     local journal = assert(purser.journal.open { postgresql = %s })
     local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
-      journal = journal, account = "claims", rate_limit = false, retry = false })
+      journal = journal, account = "torture", rate_limit = false, retry = false })
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
     for i = 1, 60 do
       local params = { toAccount = "desk", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
@@ -181,7 +135,7 @@ describe("a key on two hosts", function()
     local journal = open()
     local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-      journal = journal, account = "again", rate_limit = false })
+      journal = journal, account = "torture", rate_limit = false })
     local function move(amount)
       return client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
         toAccountType = "SPOT", asset = "USDT", amount = amount, clientTranId = ("r"):rep(32) }
@@ -192,7 +146,7 @@ describe("a key on two hosts", function()
     local paid = assert(move "3.0")
     assert.same(paid, assert(move "3"))
     assert.equal("journal.other_content", select(2, move "4").code)
-    local entries = assert(journal:entries { account = "again" })
+    local entries = assert(journal:entries { key = ("r"):rep(32) })
     assert.same({ 1, "done", 2 }, { #entries, entries[1].state, entries[1].intent.attempt })
     assert.equal(paid.tranId, assert(journal:owners("record_id", "again", { paid.tranId }))[paid.tranId].record_id)
     assert.equal(0, #assert(journal:open_calls("again", nil, sim:now() - 100000, sim:now())))

@@ -32,7 +32,6 @@ local M = {}
 ---@field repeated_ids string|nil  what the service does with an id that was used before ("execute"), or "reject"
 ---@field twin_in integer|nil     one in so many payments that nothing identifies has an equal (20)
 ---@field identified boolean|nil   all payments carry an id
----@field accounts integer|nil     that share the journal, the queue and the keys: 1 or 2 (1)
 ---@field check boolean|nil        workers look at the histories before they send (only where they do not die too soon)
 ---@field puts_back boolean|nil    an older copy of the journal is put back in the middle, with all workers killed
 ---@field empties boolean|nil      with puts_back: no copy, but a new journal to which the payments are added again
@@ -131,7 +130,7 @@ end
 function M.varied(seed, folder, tell)
   local loses = seed % 4 == 3 -- then workers live long enough to look at the histories
   return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
-    accounts = 1 + math.floor(seed / 2) % 2, check = loses, puts_back = loses,
+    check = loses, puts_back = loses,
     empties = seed % 8 == 7, lies = seed % 6 == 5,
     keys = loses and 0 or seed % 4, twin_in = seed % 3 == 0 and 2 or 20,
     dies_once_in = ({ 60, 120, 400, 4000 })[seed % 4 + 1],
