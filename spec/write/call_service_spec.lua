@@ -50,8 +50,12 @@ describe("the service of a client", function()
     assert.same({ true, false }, ranks)
   end)
 
-  it("signs as its account", function()
-    assert.equal("treasury", of(answering '{"tranId":"1"}', { account = "treasury" }).account)
+  it("signs as its account, and as the one whose key signed a call before", function()
+    local made, _, state = of(answering '{"tranId":"1"}', { account = "treasury" })
+    assert.is_true(made:signs_as "treasury")
+    assert.is_false(made:signs_as "other")
+    state._accounts = { other = true }
+    assert.is_true(made:signs_as "other")
   end)
 
   it("waits by the client's transport", function()
