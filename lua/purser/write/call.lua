@@ -424,6 +424,11 @@ function Service:correction() return self.client._clock.offset or nil end
 
 function Service:pause(ms) setbacks.pause(self.client, ms) end
 
+--- Returns whether the client signs for an account, or did.
+function Service:signs_as(account)
+  return account == self.client:account() or self.client._accounts and self.client._accounts[account] == true
+end
+
 ------------------------------------------------------------------------------------------------- a key used before
 
 local LONGEST_LOOK_MS = 500

@@ -306,7 +306,7 @@ local function take(service, unreconciled)
   end
   local row, intent, hint = intents.row_of(unreconciled)
   if not row then return nil, errors.argument(nil, intent, hint) end
-  if intent.account and intent.account ~= service.account then
+  if intent.account and not service:signs_as(intent.account) then
     return nil, errors.argument(nil, ('it was signed by account "%s", whose records this client may not see')
       :format(tostring(intent.account)), ("reconcile it with that account's client (where it is one account with a new "
       .. 'key, give the client account = "%s")'):format(tostring(intent.account)))
