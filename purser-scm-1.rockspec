@@ -186,6 +186,7 @@ build = {
       ["purser.client.util.database.init"] = "lua/purser/client/util/database/init.lua",
       ["purser.client.util.database.postgresql"] = "lua/purser/client/util/database/postgresql.lua",
       ["purser.client.util.database.sqlite"] = "lua/purser/client/util/database/sqlite.lua",
+      ["purser.client.util.database.witness"] = "lua/purser/client/util/database/witness.lua",
       ["purser.client.util.digest"] = "lua/purser/client/util/digest.lua",
       ["purser.client.util.files"] = "lua/purser/client/util/files.lua",
       ["purser.client.util.heap"] = "lua/purser/client/util/heap.lua",

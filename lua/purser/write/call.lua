@@ -32,6 +32,7 @@ require "purser.client.call.retry"
 require "purser.client.call.unsigned"
 require "purser.client.util.suggest"
 require "purser.client.util.utc"
+require "purser.codes"
 assert(operations.list)
 
 local M = {}
@@ -198,7 +199,6 @@ function M.believe_prepared(client, row, intent, value, err)
   local unread
   value, err, unread = believe(client, row, sent, NEVER, value, err)
   if unread then return value, err end
-  intents.doubt_rejection(row, sent, err)
   local is_known = known or journal:begin(sent, row, false, intents.own_key(row, sent.params))
     or journal:begin(sent, row, false)
   if is_known and journal:finish(sent, value, err) == false then
@@ -233,22 +233,14 @@ end
 -- Asks again about calls that were undecided for want of a later call of their kind, once the record of such a call
 -- must be visible.
 local function ask_next(client, row)
-  local visible_ms = reading.visible_ms(client._recv_window or 5000, client._visibility_delay_ms)
-  for _, intent in ipairs(reconcile_calls.due(client._next, row, client:now(), visible_ms)) do
-    M.reconcile(client, intent, { wait = false })
-  end
+  for _, intent in ipairs(reconcile_calls.due(client, row)) do M.reconcile(client, intent, { wait = false }) end
 end
-
-local CLOCK_OFF_MS = 1000
 
 -- Sends the call once, and keeps the end.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
-  if not self.payment then intents.doubt_rejection(self.row, self.intent, err) end
   if err and setbacks.learn(self.state, pipeline.run, err, request) then
-    -- a clock that was right explains no rejection: the copy that was judged was late, perhaps a second one
-    local late_ms = self.state._clock:read() - self.intent.sent_at - (core.now_ms() - self.began)
-    err.is_explained = math.abs(late_ms) > CLOCK_OFF_MS or nil
+    setbacks.explain(self.state, err, self.intent.sent_at, self.began)
   end
   value, err = self:finish(value, err)
   if value ~= nil then
@@ -431,11 +423,6 @@ function Service:now() return (assert(self.client._clock:read())) end
 function Service:correction() return self.client._clock.offset or nil end
 
 function Service:pause(ms) setbacks.pause(self.client, ms) end
-
---- Returns whether the client signs for an account, or did.
-function Service:signs_as(account)
-  return account == self.client:account() or self.client._accounts and self.client._accounts[account] == true
-end
 
 ------------------------------------------------------------------------------------------------- a key used before
 

@@ -284,8 +284,10 @@ end
 
 --- Notes that a call was answered, and takes those that may be asked about: a later call was answered so long before
 --- that its record must be visible. Returns their intents.
-function M.due(waiting, row, now, visible_ms)
-  local due = {}
+---@param client purser.Client  its inner state
+function M.due(client, row)
+  local due, now, waiting = {}, client:now(), client._next
+  local visible_ms = reading.visible_ms(client._recv_window or 5000, client._visibility_delay_ms)
   for id, one in pairs(waiting) do
     one.answered_at = one.answered_at or row.full_name == one.intent.operation and now or nil
     local is_due = one.answered_at and now >= one.answered_at + visible_ms
@@ -304,7 +306,7 @@ local function take(service, unreconciled)
   end
   local row, intent, hint = intents.row_of(unreconciled)
   if not row then return nil, errors.argument(nil, intent, hint) end
-  if intent.account and not service:signs_as(intent.account) then
+  if intent.account and intent.account ~= service.account then
     return nil, errors.argument(nil, ('it was signed by account "%s", whose records this client may not see')
       :format(tostring(intent.account)), ("reconcile it with that account's client (where it is one account with a new "
       .. 'key, give the client account = "%s")'):format(tostring(intent.account)))

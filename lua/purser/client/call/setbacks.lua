@@ -125,6 +125,17 @@ function M.learn(self, run, err, request, corrected)
   return err.clock_corrected
 end
 
+local CLOCK_OFF_MS = 1000
+
+--- Notes that a wrong clock explains a rejection. A clock that was right explains none: the copy of the request that
+--- was judged was late, perhaps a second copy.
+---@param sent_at integer  the request's stamp
+---@param began integer    the machine's time before the request was sent
+function M.explain(self, err, sent_at, began)
+  local off_ms = self._clock:read() - sent_at - (core.now_ms() - began)
+  err.is_explained = math.abs(off_ms) > CLOCK_OFF_MS or nil
+end
+
 --- Corrects a jumped clock before a signed call.
 function M.attend_clock(self, run, row)
   if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self, run) end
