@@ -89,8 +89,12 @@ function World:credited()
     local uid = uid_of(row)
     n[uid], dp[uid] = (n[uid] or 0) + 1, row.dp
   end
-  for _, row in ipairs(self:rows "SELECT subject AS dp, raw FROM purser_receive_event WHERE kind = 'credit'") do
-    count(row)
+  for _, row in ipairs(self:rows "SELECT id, subject AS dp, raw FROM purser_receive_event WHERE kind = 'credit'") do
+    if not self.acted.shop[row.id] then count(row) end
+  end
+  for id, event in pairs(self.acted.shop) do -- a copy that was put back knows less than the receiver's books
+    if id:find "/credit event$" then count { raw = '"uid":"' .. self.acted.shop[id:gsub("event$", "uid")] .. '"',
+      dp = event.deposit } end
   end
   for _, row in ipairs(self:rows "SELECT dp, raw FROM purser_receive_deposit WHERE old = '1'") do count(row) end
   return n, dp
@@ -118,11 +122,43 @@ function World:operate()
     elseif not d.customer then verb = "refuse"
     elseif service.state(d, now) == 5 then verb, with, self.given[row.dp] = "give", d.customer, true
     elseif now >= END then verb = "refuse" end
-    if verb == "same" and with == row.dp then verb = "refuse" end
+    local is_there = verb == "same" and with ~= row.dp
+      and self:rows(("SELECT dp FROM purser_receive_deposit WHERE dp = '%s'"):format(with))[1]
+    if verb == "same" and not is_there then verb = "refuse" end
     if verb then
       must(self.store:write(function(book) return judges.settle(book, row.dp, verb, with, "operator", now) end))
     end
   end
+end
+
+local TABLES = { "meta", "deposit", "trace", "wait", "customer", "receiver", "event", "delivery" }
+
+-- Returns all rows of the database: a copy of it.
+function World:copy()
+  local copy = {}
+  for _, name in ipairs(TABLES) do copy[name] = self:rows("SELECT * FROM purser_receive_" .. name) end
+  return copy
+end
+
+-- Puts a copy back, and begins again.
+function World:put_back(copy)
+  fail_at(self.store, 0)
+  self.back = self.back + 1
+  for _, name in ipairs(TABLES) do
+    assert(self.store:rows("DELETE FROM purser_receive_" .. name))
+    for _, row in ipairs(copy[name]) do
+      local names, marks, values = {}, {}, {}
+      for column, value in pairs(row) do
+        names[#names + 1], values[#values + 1], marks[#marks + 1] = ('"%s"'):format(column), value, "$" .. #values + 1
+      end
+      assert(self.store:rows(("INSERT INTO purser_receive_%s (%s) VALUES (%s)"):format(name, table.concat(names, ", "),
+        table.concat(marks, ", ")), (table.unpack or unpack)(values))) -- luacheck: ignore
+    end
+  end
+  local reading = self:read(self.now - 90 * DAY, true)
+  reading.is_first, reading.is_again = nil, true
+  assert(self.store:write(function(book) book:set_meta("since", self.now) end))
+  assert(self:take(reading))
 end
 
 local function new_receiver(world, name)
@@ -135,6 +171,10 @@ local function new_receiver(world, name)
     local acted, x = world.acted[name], R()
     if x < .1 then return nil, "failed" end
     acted[e.id] = (acted[e.id] or 0) + 1
+    if acted[e.id] == 1 then -- the receiver's own books
+      local row = world:rows(("SELECT raw FROM purser_receive_event WHERE id = '%s'"):format(e.id))[1]
+      acted[e.id .. " uid"], acted[e.id .. " event"] = uid_of(row), e
+    end
     if acted[e.id] > 1 and acted[e.id .. " body"] ~= body then world.f.ids = world.f.ids + 1 end
     acted[e.id .. " body"] = body
     if e.kind == "reversed" and not acted[e.deposit .. "/credit"] then world.f.order = world.f.order + 1 end
@@ -147,7 +187,7 @@ local function begin(store, class, seed)
   for _ = 1, 3 do R() end
   clear(store)
   local world = setmetatable({ store = store, service = service.new(class, seed % 25 == 0), now = T0, asked = {},
-    given = {}, acted = { shop = {}, crm = {} }, f = { order = 0, ids = 0 } }, World)
+    given = {}, back = 0, acted = { shop = {}, crm = {} }, f = { order = 0, ids = 0 } }, World)
   world.senders = { shop = new_receiver(world, "shop"), crm = new_receiver(world, "crm") }
   fail_at(store, 0)
   assert(store:write(function(book)
@@ -189,12 +229,22 @@ end
 
 -- Lives through the forty hours, and through the end, at which nothing fails.
 local function live(world)
-  local marks, has_shop = { ok = T0, wide = T0, deep = T0 }, true
+  local marks, has_shop, copy = { ok = T0, wide = T0, deep = T0 }, true, nil
   fail_at(world.store, .0005)
   while world.now < END do
     world.now = world.now + (world.now < T0 + 13 * HOUR and R(3, 15) or R(30, 120)) * MIN
     if p(.01) then world.now = world.now + R(6) * HOUR end -- it is down
     if p(.02) then has_shop = not has_shop end
+    if world.restores and p(.03) then
+      if copy and p(.6) then
+        world:put_back(copy)
+        world:note()
+        marks, copy = { ok = world.now, wide = world.now, deep = world.now }, nil
+      else
+        copy = world:copy()
+      end
+      fail_at(world.store, .0005)
+    end
     look(world, marks)
     fail_at(world.store, 0)
     world:note()
@@ -268,18 +318,37 @@ local function judge_deposit(world, f, list, n, backs)
   if backs > #list or backs > 0 and refunds == 0 then f.reversed = f.reversed + 1 end
 end
 
---- Runs histories of a class. Returns the counts, each of which but n, ask, person and given is a fault.
+-- Compares the receiver's books with the truth, where copies were put back.
+local function judge_books(world, f)
+  local count, reversed, books = {}, {}, world.acted.shop
+  for id, e in pairs(books) do
+    if id:find " event$" then
+      local uid = books[id:gsub("event$", "uid")]
+      local list = world.service.by_uid[uid]
+      local of = e.kind == "credit" and count or reversed
+      of[uid] = (of[uid] or 0) + 1
+      if e.kind == "credit" and (e.customer ~= list[1].customer) then f.wrong = f.wrong + 1 end
+    end
+  end
+  return count, reversed
+end
+
+--- Runs histories of a class. With `restores`, copies of the database are put back at random moments, and what the
+--- receiver's books hold is judged. Returns the counts, each of which but n, ask, person and given is a fault.
 ---@param class string  plain, one or hard
 ---@param first integer
 ---@param last integer
-function M.run(store, class, first, last)
+---@param restores boolean|nil
+function M.run(store, class, first, last, restores)
   local f = { n = 0, twice = 0, wrong = 0, never = 0, ask = 0, person = 0, early = 0, untold = 0, reversed = 0,
-    lost = 0, given = 0, order = 0, ids = 0, open = 0 }
+    lost = 0, given = 0, order = 0, ids = 0, open = 0, back = restores and 0 or nil }
   local began = core.monotonic_ms()
   for seed = first, last do
     local world = begin(store, class, seed)
+    world.restores = restores
     live(world)
-    local count, backs = judge_events(world, f)
+    local count, backs = (restores and judge_books or judge_events)(world, f)
+    if restores then f.back = f.back + world.back end
     for uid, list in pairs(world.service.by_uid) do
       judge_deposit(world, f, list, count[uid] or 0, backs[uid] or 0)
     end

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses as values: a text is read to families and payees, or to none. Form, checksum, equality and cures follow from
- * the value; nothing else in Purser looks at the text of an address. */
+/* Addresses as values: a text is read to families and payees, or to none. Form, checksum, equality and cures follow
+ * from the value; nothing else in Purser looks at the text of an address. */
 #ifndef PURSER_CORE_ADDRESS_H
 #define PURSER_CORE_ADDRESS_H
 

@@ -38,7 +38,7 @@ function M.grammar()
     .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person "
     .. "has to look.", {
     { "begin", "Keep the place, before the first look.", {}, "--to sqlite:deposits.db", { TO, CUSTOMERS, COIN, SUB,
-      JSON }, connected },
+      { "--again", "The database was put back: ask a person about what succeeded before." }, JSON }, connected },
     { "run", "Look and hand over, until it is stopped.", {}, "--to sqlite:deposits.db --run shop=./credit.sh", { TO,
       CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long; without it, never." }, { "--once", "Look once." },
@@ -129,7 +129,11 @@ local actions = {}
 
 function actions.begin(options)
   local customers = customers_of(options)
-  local begun = report.must(open(options, true):begin { customers = customers })
+  local begun = report.must(open(options, true):begin { customers = customers, again = options.again })
+  if options.again and not options.json then
+    return report.write(("all that the service shows was read: a person is asked about %d; %d pending: later\n"):format(
+      begun.asked, begun.pending)) and (begun.asked > 0 and ASKED or report.DONE)
+  end
   report.write(options.json and output.json(begun) or ("all that the service shows was read: %d succeeded before now: "
     .. "not credited; %d pending: later\n"):format(begun.old, begun.pending))
 end

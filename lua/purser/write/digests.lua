@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Digests and ids that outlive a release: of used keys, of equal calls, of ids at the service. A journal compares its
--- rows with what these functions say today. So no function here changes what it says of a call; spec/golden/digests
--- holds each to literals. `likeness` alone may change, with READER: a journal then makes its likenesses anew.
+-- Digests and ids that outlive a release: of used keys, of equal calls, of ids at the service. A journal compares rows
+-- with the digests of today, so no release changes a digest; spec/golden/digests.lua has literals of each. `likeness`
+-- alone may change, with READER: a journal then makes its likenesses again.
 
 local addresses = require "purser.address"
 local columns = require "purser.client.operations.columns"
@@ -92,8 +92,8 @@ function M.content(row, params)
   return "1:" .. digest_of(row.full_name, row, params, nil, { asset = upper, coin = upper })
 end
 
--- Letters beyond ASCII that have a small one: the first and last capital of a row of code points, and how far the small
--- ones are. Letters of other scripts are kept as they are.
+-- Capitals beyond ASCII: first and last code point of a row, and the distance to the small letters. Letters of other
+-- scripts stay.
 local CAPITALS = { { 0xC0, 0xDE, 32 }, { 0x391, 0x3A9, 32 }, { 0x400, 0x40F, 80 }, { 0x410, 0x42F, 32 } }
 
 local function utf8_of(code)
@@ -102,7 +102,7 @@ local function utf8_of(code)
   return char(0xE0 + floor(code / 4096), 0x80 + floor(code / 64) % 64, 0x80 + code % 64)
 end
 
--- Returns a character of two or three bytes without its case and width.
+-- Returns a character of two or three bytes without case and width.
 local function fold(text)
   local a, b, c = byte(text, 1, 3)
   local code = c and (a - 0xE0) * 4096 + (b - 0x80) * 64 + c - 0x80 or (a - 0xC0) * 64 + b - 0x80
@@ -112,7 +112,7 @@ local function fold(text)
   end
 end
 
---- Returns what is one key in whatever letters: `Inv-1`, `INV-1` and its full-width form are one.
+--- Returns a key without case and width: `Inv-1`, `INV-1` and the full-width form are the same key.
 ---@param key string
 ---@return string
 function M.form(key)

@@ -381,8 +381,8 @@ function M.unrecorded(row, problem)
     hint = M.lock_hint(tostring(problem)) }
 end
 
---- Makes sure that a journal is for a client and its API key. Asks the service whose the key is, where that can be
---- asked. Returns true; or nil and an error or a message.
+--- Makes sure that a journal is for a client and its API key. Asks the service for the key's user, where the profile
+--- can. Returns true; or nil and an error or a message.
 ---@param identity string          a digest of the API key
 ---@param is_look boolean|nil      nothing is sent
 ---@param is_call boolean|nil      then: a call asks what its key stands for

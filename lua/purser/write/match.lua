@@ -236,8 +236,8 @@ local function rivals_end(question, open, seen, records)
   return ends
 end
 
--- Returns the records that no other open call explains better: each explains one record that agrees with it, and that
--- differs from the question's call in a member which witnesses before and after show as it was sent.
+-- Returns the records that no further open call explains better: each call explains a record that agrees, and that
+-- differs from the question's call in a member shown as sent before and after.
 local function unexplained(question, subject, open, seen, records)
   local left = { unpack(records) }
   for _, call in ipairs(left[1] and open or {}) do
@@ -351,8 +351,8 @@ local function is_stranger(question, owners)
   return not is_vouched
 end
 
--- Adds records that agree with the call though another call was answered with their id: a call owns one record, of its
--- own window, and ids of records may be used anew.
+-- Adds records that agree with the call though an earlier call was answered with the id: a call owns one record, of the
+-- call's window, and services use ids of records again.
 local function add_renumbered(question, subject, owners, may)
   for record, owner in pairs(question.window.is_planned and {} or owners) do
     local _, is_its = attempts_of(question, owner, record)

@@ -69,7 +69,7 @@ describe("the tools of an agent", function()
   end)
 
   it("propose no withdrawal that cannot be planned", function()
-    local function fail() return nil, { message = "no route to host", code = "lost", outcome = "not_sent" } end
+    local function fail() return nil, { message = "no route to host", code = "lost", outcome = "unknown" } end
     made = tools.new { journal = { log = function() return 1 end, end_log = function() end,
       entries = function() return {} end }, client = { account = function() return "a" end,
       wallet = { plan_withdraw = fail } } }

@@ -19,7 +19,7 @@ describe("A run", function()
     world.deposit "5"
     world.sim:advance(3600000)
     world.deposit "7"
-    assert.same({ old = 1, pending = 1 }, world.receive:begin {})
+    assert.same({ old = 1, pending = 1, asked = 0 }, world.receive:begin {})
     assert.same({}, world.receive:preview {})
     _, err = world.receive:begin {}
     assert.matches("kept already", err.message)

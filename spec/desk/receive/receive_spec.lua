@@ -15,7 +15,7 @@ describe("purser.receive", function()
     world.deposit "5"
     world.sim:advance(HOUR)
     world.deposit "7"
-    assert.same({ old = 1, pending = 1 }, world.receive:begin { customers = world.customers })
+    assert.same({ old = 1, pending = 1, asked = 0 }, world.receive:begin { customers = world.customers })
     assert(world.receive:run { deadline_ms = HOUR })
     assert.equal("credit alice 7", receive_world.events(world))
     local event = world.got[1]

@@ -139,6 +139,12 @@ local function plan_of(self, row, params)
     params = params }
 end
 
+-- Returns the refusal of a proposal for an error, also of a reading whose answer was lost: nothing was sent.
+local function not_proposed(err)
+  local about = data.of_error(err)
+  return words.result("refused", about.reason, { code = about.code, data = about.data })
+end
+
 function run.propose(self, given)
   local row = moves[given.operation]
   if not row then return wrong("%s is no withdrawal and no transfer", given.operation) end
@@ -151,9 +157,9 @@ function run.propose(self, given)
     end
   end
   local entry, problem_of_journal = entry_of(self, given.reference)
-  if entry == nil then return words.of_error(problem_of_journal) end
+  if entry == nil then return not_proposed(problem_of_journal) end
   local plan, err = plan_of(self, row, params)
-  if not plan then return words.of_error(err) end
+  if not plan then return not_proposed(err) end
   if entry and words.of_entry(entry).state ~= "rejected" and is_other(entry, row.full_name, plan.params) then
     table.insert(plan.problems, 1, OTHER)
   end

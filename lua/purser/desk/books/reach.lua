@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The reach of the books: each list of each owner has its own span that was read, and the least of them is what was
--- read of all. Statements, --check, closing and the page ask `unread` alone.
+-- The reach of the books: each list of each owner has a span of its own that was read, and the least far list bounds
+-- what was read of all. Statements, --check, closing and the page ask `unread` alone.
 
 local days = require "purser.desk.books.days"
 local names_of = require "purser.client.util.names_of"
@@ -33,7 +33,7 @@ local function least_of(books)
       least = { owner = owner.name, list = list.list, read_to = at }
     end
   end
-  take(books.main, sources.sub_accounts(books)) -- an account that it does not show yet has no lists here
+  take(books.main, sources.sub_accounts(books)) -- a newer account has no lists here
   for _, owner in ipairs(books.owners) do
     for _, list in ipairs(sources.of(books, owner)) do
       if not list.is_state then take(owner, list) end
@@ -47,8 +47,8 @@ local function kept_at(books, rev)
     .. "ORDER BY rev DESC LIMIT 1", books.account, rev)[1]
 end
 
---- Keeps the least reach of the lists that are read now, for statements of this revision and later ones. Within a
---- quarter of an hour the older reach stays.
+--- Keeps the least reach of the lists that are read now, for statements of this revision and later ones. The older
+--- reach stays within a quarter of an hour.
 function M.keep(books)
   local least, kept = least_of(books), kept_at(books, "9")
   if not least or least.read_to == "" then return end -- what was never read adds nothing to the kept reach

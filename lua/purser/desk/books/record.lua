@@ -72,7 +72,7 @@ local function odd_of(record)
   end
 end
 
---- Returns why a record cannot be read: the row, and what the service showed.
+--- Returns why a record cannot be read, by its row and what the service showed.
 function M.why_unreadable(row, shown)
   local odd = odd_of(shown)
   for _, part in ipairs(shown.convertDetails or {}) do odd = odd or odd_of(part) end

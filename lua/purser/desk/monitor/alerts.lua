@@ -88,7 +88,7 @@ end
 local SETTLED = "settled"
 
 -- Adds the event of a condition to those that wait, unless its state was told, or its first state is not bad. An
--- event's number is its time, or more: none comes again, also where no file is kept.
+-- event's number is the time, or more: no number comes again, also without a file.
 local function note(self, condition, source)
   local kept, at = self.kept, self.client:now()
   local told = kept.told[condition.name]
@@ -103,8 +103,7 @@ end
 
 local ORDER = { "id", "at", "account", "condition", "state", "before", "is_bad", "text" }
 
--- Hands over the events that wait, the oldest first, up to the first that is not taken. Returns those that were taken;
--- and a message.
+-- Hands over the waiting events, the oldest first, up to the first failure. Returns the taken events, and a message.
 local function hand_over(self)
   local events, waiting = {}, self.kept.waiting
   while waiting[1] do

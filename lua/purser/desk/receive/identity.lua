@@ -9,6 +9,7 @@
 
 local judges = require "purser.desk.receive.judge"
 local readers = require "purser.desk.receive.reader"
+local states = require "purser.client.operations.states"
 local stores = require "purser.desk.receive.store"
 
 local M = {}
@@ -144,7 +145,7 @@ local function deposit_of(round, v)
   end
   local row = shown_of(v)
   row.raw, row.same, row.ask, row.seen = readers.raw(v), "", "", stores.time_text(round.reading.at)
-  row.before = v.time < round.since and v.kind == "credit"
+  row.before = v.time < round.since and v.kind == "credit" or round.reading.is_again and v.kind ~= "pending"
   round.book:insert(row)
   if rival then round.book:change(row, { held = true, rival = rival.dp }) end
   return row
@@ -171,14 +172,23 @@ local function show(round, row, v)
   local is_other = row.face ~= v.face or row.state ~= v.state or row.time ~= v.time
   book:change(row, is_other and { raw = readers.raw(v) } or {})
   book:change(row, shown_of(v))
+  if reading.is_again and v.kind == "pending" then book:change(row, { before = false }) end
   if reading.is_first and v.kind == "credit" then return book:change(row, { credited = true, old = true }) end
   judges.judge(book, row, v.kind, reading.at)
 end
 
+-- Notes that each deposit which may still be credited may have been, in commits that the database lacks. One that the
+-- service shows as pending was not, and one that was refused was not either.
+local function doubt_all(book)
+  for _, row in ipairs(book:uncredited()) do
+    if states.credit(row.state) ~= "refused" then book:change(row, { before = true }) end
+  end
+end
+
 --- Takes a whole reading into the database. Returns how far back the next reading has to go for a record that waits
---- (epoch ms), or nil.
+--- (epoch ms), or nil. `is_first`: the reading begins the database; `is_again`: the database was put back.
 ---@param book table
----@param reading { at: integer, from: integer, values: table[], is_first: boolean|nil }
+---@param reading { at: integer, from: integer, values: table[], is_first: boolean?, is_again: boolean? }
 ---@return integer|nil need
 function M.take(book, reading)
   local round = { book = book, reading = reading, used = {}, shown = {}, rivals = {}, waits = {}, waiting = {},
@@ -186,6 +196,7 @@ function M.take(book, reading)
   for _, row in ipairs(book:rows "SELECT * FROM purser_receive_wait") do
     round.waits[row.name] = { n = tonumber(row.n), since = tonumber(row.since), time = tonumber(row.time) }
   end
+  if reading.is_again then doubt_all(book) end
   local groups, order = grouped(reading.values)
   pair_equal(round, groups, order)
   for _, v in ipairs(left_over(round, groups, order)) do

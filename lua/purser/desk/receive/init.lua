@@ -71,9 +71,11 @@ end
 ---@class purser.ReceiveBegun
 ---@field old integer      deposits that had succeeded before, which are not credited
 ---@field pending integer  deposits that will be credited when they succeed
+---@field asked integer    deposits that a person is asked about
 
---- Keeps the place, with one whole reading: what has succeeded by now is not credited.
----@param params { customers: string|nil }|nil  customers: the text of a customers' file
+--- Keeps the place, with one whole reading: what has succeeded by now is not credited. `again` is for a database that
+--- was put back: what has succeeded by now, and is not credited in it, is asked of a person.
+---@param params { customers: string|nil, again: boolean|nil }|nil  customers: the text of a customers' file
 ---@return purser.ReceiveBegun|nil begun, purser.Error|nil err
 function Receive:begin(params) return looks.begin(self, params) end
 

@@ -11,7 +11,7 @@ local M = {}
 M.whys = {
   who = "no customer has this address and memo", coin = "its customer takes no such coin",
   edge = "within an hour of a hand-over of the address", memo = "no memo, and its address had one before",
-  least = "less than its customer's least", before = "dated before the begin, and successful when it was first seen",
+  least = "less than its customer's least", before = "dated before the begin, so that it may be credited already",
   state = "a state that says neither yes nor no", old = "taken back; it had succeeded before the begin",
   again = "successful again after it was taken back", doubt = "may be another one",
 }

@@ -28,30 +28,62 @@ local function enter(self, book, params)
   return customers.replace(book, params and params.customers)
 end
 
---- Keeps the place, with one whole reading.
+-- Takes or prolongs the lease. Returns true; or nil and an error.
+local function keep(self) return self.store:lease(self.token, self.clock(), LEASE_MS) end
+
+-- Keeps the place of a reading, in its transaction. Returns what it counts; or nil and a message.
+local function take_place(self, book, reading, params)
+  local is_kept = book:meta "since" ~= nil
+  if is_kept and not params.again then
+    return nil, "the place is kept already; after a copy of the database was put back, begin again (`--again`)"
+  end
+  if params.again and not is_kept then return nil, "no place is kept yet; begin without --again" end
+  for name, value in pairs(is_kept and {} or self.place) do book:set_meta(name, value) end
+  book:set_meta("since", reading.at)
+  book.witness:renew(book.tx)
+  book.outbox:add(book, names_of(self.senders))
+  local ok, why = enter(self, book, params)
+  if not ok then return nil, why end
+  book.asked = {}
+  identity.take(book, reading)
+  local begun = { old = 0, pending = 0, asked = #book.asked }
+  for _, value in ipairs(reading.values) do
+    local name = value.kind == "credit" and "old" or value.kind == "pending" and "pending"
+    if name then begun[name] = begun[name] + 1 end
+  end
+  return begun
+end
+
+--- Keeps the place, with one whole reading. `again`: of a database that was put back.
 function M.begin(self, params)
+  params = params or {}
   if not self.client then return nil, errors.config("a client is needed to begin", nil, "client") end
   local reading, err = self.reader:read(true)
   if not reading then return nil, err end
-  return self.store:write(function(book)
-    if book:meta "since" then return nil, "the place is kept already" end
-    for name, value in pairs(self.place) do book:set_meta(name, value) end
-    book:set_meta("since", reading.at)
-    book.outbox:add(book, names_of(self.senders))
-    local ok, why = customers.replace(book, params and params.customers)
-    if not ok then return nil, why end
-    identity.take(book, reading)
-    local begun = { old = 0, pending = 0 }
-    for _, value in ipairs(reading.values) do
-      local name = value.kind == "credit" and "old" or value.kind == "pending" and "pending"
-      if name then begun[name] = begun[name] + 1 end
-    end
-    return begun
-  end)
+  reading.is_first, reading.is_again = not params.again, params.again
+  local begun, ok
+  if params.again then
+    ok, err = keep(self)
+    if not ok then return nil, err end
+  end
+  begun, err = self.store:write(function(book) return take_place(self, book, reading, params) end,
+    params.again and self.token or nil)
+  if params.again then M.release(self) end
+  if not begun then return nil, err end
+  ok, err = self.store:note()
+  if not ok then return nil, err end
+  return begun
 end
 
--- Takes or prolongs the lease. Returns true; or nil and an error.
-local function keep(self) return self.store:lease(self.token, self.clock(), LEASE_MS) end
+-- Returns true for the newest database; or nil and why nothing may be handed over.
+local function is_newest(book)
+  local state, message = book.witness:check(book.tx, book:meta "seq")
+  if state == "newest" then return true end
+  if not state then return nil, "the database's witness cannot be read: " .. message end
+  return nil, (state == "older" and "the database is older than it was, as where a copy was put back"
+    or "nothing shows that the database is the newest: its witness is missing, or was copied with it")
+    .. "; run `purser receive begin --again`, which asks a person about what succeeded before"
+end
 
 --- Takes the lease, and keeps events for the receivers.
 function M.take_lease(self, params)
@@ -61,6 +93,7 @@ function M.take_lease(self, params)
   if not taken then return nil, err end
   taken, err = self.store:write(function(book)
     local entered, why = enter(self, book, params)
+    if entered then entered, why = is_newest(book) end
     if not entered then return nil, why end
     book.outbox:add(book, names_of(self.senders))
     if book:rows("SELECT name FROM purser_receive_receiver LIMIT 1")[1] then return true end
@@ -119,6 +152,7 @@ end
 local function deliver(self, told)
   local function say()
     local ok, err = keep(self)
+    if ok then ok, err = self.store:note() end -- before an event leaves
     if not ok then error(err, 0) end
   end
   local went, taken = pcall(self.store.outbox.deliver, self.store.outbox, self.store, self.senders, self.clock,

@@ -6,6 +6,7 @@ local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
 local outbox = require "purser.client.transport.outbox"
+local witnesses = require "purser.client.util.database.witness"
 
 local Store = { __name = "purser.receive.store" }
 Store.__index = Store
@@ -100,6 +101,12 @@ function Book:deposit(dp)
   return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE dp = $1", dp))[1]
 end
 
+--- Returns the deposits that may still be credited.
+function Book:uncredited()
+  return objects(self, self:rows [[SELECT * FROM purser_receive_deposit WHERE credited = '' AND closed = ''
+    AND same = '' ORDER BY dp]])
+end
+
 --- Returns the deposits whose last record had this face.
 function Book:with_face(face)
   return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE face = $1 ORDER BY dp", face))
@@ -137,7 +144,7 @@ local function write(book, row)
   end
 end
 
---- Adds a deposit. Account and first face make its id, equal in every database.
+--- Adds a deposit, and gives the id that it keeps.
 function Book:insert(row)
   local n, account = 0, self:meta "account" or ""
   repeat
@@ -166,7 +173,7 @@ function Store:write(fn, owner)
   local refused
   local value, message = self.db:transaction(function(tx)
     if lease_of(self, tx):match "^%S*" ~= owner and owner then tx:reject(LOST) end
-    local book = setmetatable({ tx = tx, known = {}, dirty = {}, outbox = self.outbox }, Book)
+    local book = setmetatable({ tx = tx, known = {}, dirty = {}, outbox = self.outbox, witness = self.witness }, Book)
     local result, why = fn(book)
     if result == nil and why then
       refused = why
@@ -199,6 +206,15 @@ function Store:lease(owner, now, ms)
   return nil, err
 end
 
+--- Lets the witness know of what may be handed over from now on. Returns true; or nil and an error.
+function Store:note()
+  local rows, message = self.db:rows "SELECT value FROM purser_receive_meta WHERE name = 'seq'"
+  local ok = rows
+  if ok then ok, message = self.witness:note(rows[1].value) end
+  if ok then return true end
+  return nil, M.problem(message)
+end
+
 function Store:rows(sql, ...) return self.db:rows(sql, ...) end
 
 function Store:close() self.db:close() end
@@ -215,7 +231,10 @@ function M.open(options)
     local version = tx:rows "SELECT value FROM purser_receive_meta WHERE name = 'version'"[1].value
     return version == VERSION or tx:reject "it is of another version of Purser"
   end)
-  if ok then return setmetatable({ db = db, outbox = outbox.new "purser_receive" }, Store) end
+  if ok then
+    return setmetatable({ db = db, outbox = outbox.new "purser_receive",
+      witness = witnesses.of(db, "purser_receive") }, Store)
+  end
   db:close()
   return nil, M.problem(message)
 end

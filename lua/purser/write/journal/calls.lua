@@ -102,7 +102,7 @@ end
 -- Locks a key of all operations and queues, in whatever letters.
 local function lock_key(tx, name) tx:lock(tonumber(digest.id("key", digests.form(name)):sub(1, 7), 16)) end
 
--- Ends the transaction where the key is a payment's name or id.
+-- Ends the transaction where a payment has the key as name or id.
 local function check_payments(tx, row, key)
   local other = tx:rows([[SELECT * FROM purser_calls WHERE form = $1 AND queue <> '' UNION ALL
     SELECT * FROM purser_calls WHERE key = $2 AND key <> '' AND queue <> '']], digests.form(key.name), key.name)[1]

@@ -1,0 +1,106 @@
+-- SPDX-License-Identifier: MIT
+-- The witness of a database: shows whether the database is the newest, or an older copy that was put back.
+--
+--   a file     FILE-witness beside a SQLite file has the database's mark and the highest number that left the database.
+--              The witness's own inode stands in it: a witness that was copied proves nothing
+--   a server   is its own witness: a replica that took over, or a dump that was put back, is at another place
+--
+-- The room's number grows with each fact that leaves the database, and is noted before such a fact leaves.
+
+local core = require "purser.core"
+local files = require "purser.client.util.files"
+
+local Witness = {}
+Witness.__index = Witness
+
+local M = {}
+
+local RECORD = "%-64s %016d %20s\n" -- mark, number, inode: written in one piece, of one length
+local PATTERN = "^(%S+) +(%d+) +(%d+)\n$"
+
+-- Returns the inode of a file; a device's number may change when the machine starts.
+local function inode_of(path) return (select(3, core.file_mode(path)) or ""):match "(%d+)$" end
+
+local function mark_of(self, tx)
+  local row = tx:rows("SELECT value FROM " .. self.meta .. " WHERE name = 'mark'")[1]
+  return row and row.value
+end
+
+-- Returns where a server's tables are: they have another number when a dump made them again.
+local function place_of(self, tx)
+  local row = tx:rows("SELECT tableoid::text AS place FROM " .. self.meta .. " LIMIT 1")[1]
+  return (tostring(tx.db.place) .. " " .. row.place):gsub(" ", "-")
+end
+
+--- Makes the database the newest, in the transaction that begins it. The file follows with Witness:note.
+---@param tx table
+function Witness:renew(tx)
+  local mark, why
+  if self.path then mark, why = core.random_token(24) else mark = place_of(self, tx) end
+  if not mark then tx:reject("no random mark could be made: " .. tostring(why)) end
+  tx:rows("INSERT INTO " .. self.meta .. " (name, value) VALUES ('mark', $1) ON CONFLICT (name) DO UPDATE SET value = $2",
+    mark, mark)
+  self.mark, self.noted, self.is_new = mark, nil, true
+end
+
+-- Returns mark and number of the file; nothing where no file is, or one that was copied; or nil and a message.
+local function read(self)
+  local text, message, is_missing = files.read_trusted(self.path)
+  if not text then return nil, not is_missing and message or nil end
+  local mark, number, inode = text:match(PATTERN)
+  if inode ~= inode_of(self.path) then return nil end
+  return mark, tonumber(number)
+end
+
+--- Returns "newest", "older", or "unknown" where nothing shows which; or nil and a message.
+---@param tx table
+---@param number string|integer
+---@return "newest"|"older"|"unknown"|nil state, string|nil message
+function Witness:check(tx, number)
+  local mark = mark_of(self, tx)
+  if not mark then return "unknown" end
+  if not self.path then return mark == place_of(self, tx) and "newest" or "older" end
+  local kept, known = read(self)
+  if not kept then return not known and "unknown" or nil, known end
+  if kept ~= mark or tonumber(number) < known then return "older" end
+  self.mark, self.noted = mark, known
+  return "newest"
+end
+
+-- Writes the file in its place, whose inode stays; a new mark makes a new file.
+local function write(self, number)
+  if self.is_new then
+    local made, why = files.replace(self.path, "")
+    if not made then return nil, why end
+  end
+  local file, message = files.open_private(self.path, "r+b")
+  if not file then return nil, message end
+  local ok, why = file:write(RECORD:format(self.mark, number, inode_of(self.path)))
+  if ok then ok, why = core.sync_file(file) end
+  file:close()
+  return ok and true or nil, why
+end
+
+--- Notes that facts up to a number may leave the database; after Witness:renew or a check that said "newest".
+---@param number string|integer
+---@return true|nil ok, string|nil message
+function Witness:note(number)
+  number = tonumber(number)
+  if not self.path or self.noted and self.noted >= number then return true end
+  local mark, known = read(self)
+  local is_ours = self.is_new or mark == self.mark
+  if not is_ours then return nil, ("the witness %s is of another database, or gone"):format(self.path) end
+  local ok, message = write(self, math.max(number, not self.is_new and known or 0))
+  if not ok then return nil, ("the witness %s cannot be written: %s"):format(self.path, tostring(message)) end
+  self.noted, self.is_new = number, nil
+  return true
+end
+
+--- Returns the witness of an open database, whose table PREFIX_meta has columns name and value.
+---@param db table
+---@param prefix string
+function M.of(db, prefix)
+  return setmetatable({ path = db.files and db.files[1].path .. "-witness", meta = prefix .. "_meta" }, Witness)
+end
+
+return M
