@@ -153,7 +153,12 @@ return {
     result = { address = "rAddr", coin = "XRP", network = "Ripple(XRP)", memo = "31" },
     json = '{"address":"rAddr","coin":"XRP","network":"Ripple(XRP)","memo":"31"}',
   },
-  C7 = { result = {}, json = "[]" },
+  C7 = {
+    result = { { address = "rAddr", coin = "XRP", network = "Ripple(XRP)", memo = "31" },
+      { address = "TAddr", coin = "USDT", network = "Tron(TRC20)" } },
+    json = '[{"address":"rAddr","coin":"XRP","network":"Ripple(XRP)","memo":"31"},'
+      .. '{"address":"TAddr","coin":"USDT","network":"Tron(TRC20)","memo":null}]',
+  },
   C8 = {
     result = { data = { { coin = "XRP", network = "XRP", address = "rSaved", addressTag = "home", memo = "31" },
       { coin = "BTC", network = "BTC", address = "bc1", addressTag = "" } },

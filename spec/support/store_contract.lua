@@ -27,8 +27,8 @@ local function literal(value)
 end
 
 local function start_member(sim, account, options)
-  local command = ("LUA_PATH='spec/support/?.lua;'\"$LUA_PATH\" %s spec/support/limited_member.lua %s %s %s '%s' %d "
-    .. "2>&1")
+  local command = ("LUA_PATH='spec/support/?.lua;'\"$LUA_PATH\" timeout 120 %s spec/support/limited_member.lua "
+    .. "%s %s %s '%s' %d 2>&1")
     :format(os.getenv "LUA" or "lua5.4", sim.url, account.api_key, account.secret_key, literal(options), CALLS)
   return assert(io.popen(command))
 end

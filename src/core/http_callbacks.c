@@ -90,7 +90,7 @@ static void look_for_early(pu_http_easy *easy)
 static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
 {
     (void)total, (void)now, (void)up_total, (void)up_now;
-    enum { EVERY = 8 };
+    enum { EVERY = 16 }; /* a short response has some four turns */
     pu_http_easy *easy = context;
     if (++easy->turns % EVERY || easy->header_bytes == 0 || http_version(easy) > CURL_HTTP_VERSION_1_1) return 0;
     const pu_http_socket *socket = pu_http_sockets_get(easy->sockets, easy->connection);

@@ -300,8 +300,8 @@ static void disbelieve(pu_http_easy *easy)
                   "an answer came before the request was sent whole: it may be that of another request");
 }
 
-/* The frames of HTTP/2 end a response; before, a length or chunks do. How a connection ended shows nothing: over TLS
- * libcurl takes an end without TLS's closing message for the end, and whoever is on the way can make one. */
+/* The frames of HTTP/2 end a response; in HTTP/1 a length or chunks do. The end of a connection shows nothing: libcurl
+ * accepts an end without TLS's closing message, and any machine on the way can make such an end. */
 static bool has_certain_end(const pu_http_easy *easy)
 {
     enum { NO_CONTENT = 204, NOT_MODIFIED = 304 };

@@ -32,6 +32,7 @@ require "purser.client.call.retry"
 require "purser.client.call.unsigned"
 require "purser.client.util.suggest"
 require "purser.client.util.utc"
+require "purser.codes"
 assert(operations.list)
 
 local M = {}
@@ -198,7 +199,6 @@ function M.believe_prepared(client, row, intent, value, err)
   local unread
   value, err, unread = believe(client, row, sent, NEVER, value, err)
   if unread then return value, err end
-  intents.doubt_rejection(row, sent, err)
   local is_known = known or journal:begin(sent, row, false, intents.own_key(row, sent.params))
     or journal:begin(sent, row, false)
   if is_known and journal:finish(sent, value, err) == false then
@@ -244,7 +244,6 @@ local CLOCK_OFF_MS = 1000
 -- Sends the call once, and keeps the end.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
-  if not self.payment then intents.doubt_rejection(self.row, self.intent, err) end
   if err and setbacks.learn(self.state, pipeline.run, err, request) then
     -- a clock that was right explains no rejection: the copy that was judged was late, perhaps a second one
     local late_ms = self.state._clock:read() - self.intent.sent_at - (core.now_ms() - self.began)

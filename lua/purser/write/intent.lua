@@ -2,7 +2,6 @@
 -- An intent: a write call as data, recorded before the first byte leaves; an unknown outcome is reconciled by its
 -- intent. Both kinds of journals share the digests, states and errors of this file.
 
-local codes = require "purser.codes"
 local core = require "purser.core"
 local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
@@ -15,7 +14,7 @@ local validate = require "purser.client.call.validate"
 
 local M = {}
 
-local find, format, gmatch, gsub, lower = string.find, string.format, string.gmatch, string.gsub, string.lower
+local find, format, gmatch, gsub = string.find, string.format, string.gmatch, string.gsub
 local sub = string.sub
 
 ---@class purser.Intent
@@ -144,13 +143,6 @@ function M.judge_end(known, later, ending, has_open_equal)
   return { counts = later == 0 and is_over or nil }
 end
 
--- Returns whether a rejection speaks of the request alone: its code is known, and no word says "exists".
-local function speaks_of_request(err)
-  local text = gsub(lower(err.message), "not exist", "")
-  return codes.list[tostring(err.code)] and not (find(text, "exist", 1, true) or find(text, "duplicat", 1, true)
-    or find(text, "repeat", 1, true))
-end
-
 -- These speak of the request's bytes, or of its key: each copy gets the same answer.
 local OF_EACH_COPY = {}
 for code in gmatch("401 602 10001 10007 10015 10072 10095 10096 10097 10102 10103 10222 10232 10268 44444 140001 "
@@ -161,15 +153,6 @@ local function may_be_of_a_copy(intent, err)
   local row = operations.by_name[intent.operation]
   return err ~= nil and err.outcome == "rejected" and err.kind == "api" and not err.is_explained
     and not OF_EACH_COPY[tostring(err.code)] and M.makes_in(row) ~= "" and row.reconcile.strategy ~= "nothing"
-end
-
---- Makes a rejection of a call with an id an unknown outcome where the word may be of an earlier request: a gateway
---- that sends twice brings "exists" for an executed call.
-function M.doubt_rejection(row, intent, err)
-  local id = row.reconcile.client_id
-  local is_doubtful = err and err.kind == "api" and err.outcome == "rejected" and row.reconcile.generated_id
-    and intent.params[id] and not speaks_of_request(err)
-  if is_doubtful then err.outcome = "unknown" end
 end
 
 --- Returns whether two keys stand for one call. Each content has one digest, or two.

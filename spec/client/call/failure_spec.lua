@@ -3,8 +3,10 @@
 
 local failure = require "purser.client.call.failure"
 local operations = require "purser.client.operations"
+local outcome_cases = require "outcome_cases"
 local profiles = require "purser.client.operations.profiles"
 local purser = require "purser"
+local whole = dofile "tools/whole_files.lua"
 
 local WEEK_S = 604800
 local read, write = operations.by_name["wallet.deposit_history"], operations.by_name["wallet.withdraw"]
@@ -14,33 +16,8 @@ local function of_status(row, status, body, headers)
 end
 
 describe("the error of an answer", function()
-  -- status, body, then kind and outcome for a read call, and those for a write call
-  local cases = {
-    { 400, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
-    { 404, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
-    { 408, '{"code":700002,"msg":"x"}', "api", "unknown", "api", "unknown" },
-    { 200, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
-    { 299, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
-    { 300, '{"code":700002,"msg":"x"}', "api", "unknown", "api", "unknown" },
-    { 499, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
-    { 500, '{"code":700002,"msg":"x"}', "api", "unknown", "api", "unknown" },
-    { 400, '{"code":504,"msg":"x"}', "api", "unknown", "api", "unknown" },
-    { 400, '{"code":0,"msg":"success"}', "api", "rejected", "api", "unknown" },
-    { 400, '{"code":700002,"id":"1"}', "api", "rejected", "api", "unknown" },
-    { 400, '{"code":700002,"data":[{"id":"1"}]}', "api", "rejected", "api", "unknown" },
-    { 400, '{"code":700002,"id":"1","id":""}', "http", "rejected", "http", "unknown" },
-    { 400, '{"code":700002,"data":{"id":"","id":""}}', "api", "rejected", "api", "unknown" },
-    { 400, "", "http", "rejected", "http", "unknown" }, { 403, "no", "http", "rejected", "http", "unknown" },
-    { 403, " <html>", "throttled", "rejected", "throttled", "unknown" },
-    { 429, "", "throttled", "rejected", "throttled", "rejected" },
-    { 418, "<html>", "throttled", "rejected", "throttled", "rejected" },
-    { 400, '{"code":429,"msg":"x"}', "throttled", "rejected", "throttled", "rejected" },
-    { 302, "", "http", "unknown", "http", "unknown" }, { 503, "", "http", "unknown", "http", "unknown" },
-    { 100, "", "http", "unknown", "http", "unknown" }, { 999, "", "http", "unknown", "http", "unknown" },
-  }
-
   it("is known for each status, and a write call is rejected only where that is proved", function()
-    for i, case in ipairs(cases) do
+    for i, case in ipairs(outcome_cases.list) do
       for j, row in ipairs { read, write } do
         local err = of_status(row, case[1], case[2], "")
         assert.same({ case[2 * j + 1], case[2 * j + 2], case[1] }, { err.kind, err.outcome, err.http_status }, i)
@@ -49,6 +26,10 @@ describe("the error of an answer", function()
           and err.outcome == "rejected") end
       end
     end
+  end)
+
+  it("is shown by the table of docs/write/outcomes.md, which has the cases of this spec", function()
+    assert.truthy(whole.read "docs/write/outcomes.md":find(outcome_cases.rows(), 1, true), outcome_cases.rows())
   end)
 
   it("is retryable for a read call alone, where the service had no time or does not know", function()

@@ -48,6 +48,11 @@ describe("the coin configuration", function()
     local all = { USDT = { coin = "USDT" }, eCash = { coin = "eCash" } }
     assert.equal(all.USDT, coins.find(all, "usdt"))
     assert.equal(all.eCash, coins.find(all, "eCash"))
+    assert.equal(all.eCash, coins.find(all, "ECASH")) -- the service may spell its coins in small letters
+    local both = { xBTC = { coin = "xBTC" }, XBTC = { coin = "XBTC" } }
+    assert.equal(both.xBTC, coins.find(both, "xBTC"))
+    assert.equal(both.XBTC, coins.find(both, "XBTC"))
+    assert.matches("may be one of 2", select(2, coins.find(both, "xbtc")))
     local none, message = coins.find(all, "USTD")
     assert.is_nil(none)
     assert.matches('the coin USTD does not exist.*"USDT"', message)

@@ -271,6 +271,22 @@ describe("plan_create_deposit_address", function()
     assert.equal(1, received(sim, "wallet.create_deposit_address"))
   end)
 
+  it("tells what the service does not show: null is neither open nor suspended", function()
+    local sim = world()
+    local inner, account = sim:transport(), assert(sim:account { role = "main", balances = { USDT = "100" } })
+    local client = simulated.client(sim, account, { transport = { send = function(_, request)
+      local response, failure = inner:send(request)
+      if response and request.operation == "wallet.coins" then
+        response.body = response.body:gsub('"(%a+Enable)":%a+', '"%1":null'):gsub('"coin":"USDT"', '"coin":"usdt"')
+      end
+      return response, failure
+    end } })
+    local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = TRON, amount = "20" })
+    assert.truthy(tostring(plan):find("does not show if withdrawals of usdt on TRX are open", 1, true), tostring(plan))
+    plan = assert(client.wallet:plan_create_deposit_address { coin = "EOS" })
+    assert.truthy(tostring(plan):find("does not show if deposits of EOS on EOS are open", 1, true), tostring(plan))
+  end)
+
   it("reports that deposits are suspended, and that senders need the memo", function()
     local _, client = world()
     local plan = assert(client.wallet:plan_create_deposit_address { coin = "EOS" })

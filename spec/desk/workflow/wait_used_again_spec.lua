@@ -65,9 +65,12 @@ end)
 describe("wait_transfer by clientTranId", function()
   local query = { clientTranId = ID, fromAccountType = "SPOT", toAccountType = "SPOT" }
   for _, group in ipairs { "sub_account", "broker" } do
-    it("returns the attempt that succeeded: " .. group, function()
-      local client = client_of { transfer("t1", "FAILED"), transfer("t2", "SUCCESS") }
-      assert.are.equal("t2", assert(client[group]:wait_transfer(query, { deadline_ms = 5000 })).tranId)
+    it("returns the attempt that succeeded, in any order: " .. group, function()
+      local failed, made = transfer("t1", "FAILED"), transfer("t2", "SUCCESS")
+      for _, records in ipairs { { failed, made }, { made, failed } } do
+        local client = client_of(records)
+        assert.are.equal("t2", assert(client[group]:wait_transfer(query, { deadline_ms = 5000 })).tranId)
+      end
     end)
 
     it("is a failure where all attempts failed: " .. group, function()

@@ -54,6 +54,42 @@ describe("the file of a rate limit, on clocks of the test's own", function()
   end, 3)
 end)
 
+describe("the file of a rate limit between two clocks of one boot, as of time namespaces", function()
+  local open, monotonic_ms = io.open, core.monotonic_ms
+
+  after_each(function() io.open, core.monotonic_ms = open, monotonic_ms end) -- luacheck: ignore
+
+  it("holds the pools, and sends nothing too early", function()
+    local offsets = folder .. "/offsets"
+    local function on_clock(shift_s, fn)
+      local file = assert(open(offsets, "w"))
+      assert(file:write(("monotonic  %d         0\nboottime  %d         0\n"):format(shift_s, shift_s)))
+      assert(file:close())
+      io.open = function(path, ...) -- luacheck: ignore
+        return open(path == "/proc/self/timens_offsets" and offsets or path, ...)
+      end
+      core.monotonic_ms = function() return monotonic_ms() + shift_s * 1000 end
+      return fn()
+    end
+    local here = { store = { sqlite = folder .. "/clocks.db" }, when_full = "reject",
+      pools = { ip = { capacity = 10, window_ms = 60000 } } }
+    local row = { full_name = "wallet.coins", effect = "read", weight = 1 }
+    local one, other = assert(purser.rate_limit(here)), assert(purser.rate_limit(here))
+    on_clock(0, function()
+      assert.is_true(assert(one:status())[1].held_ms == 0)
+      for _ = 1, 10 do assert(one:acquire(row, "key", error)) end
+      assert.is_nil((one:acquire(row, "key", error)))
+    end)
+    on_clock(100000, function()
+      assert.is_nil((other:acquire(row, "key", error)))
+      assert.is_true(assert(other:status())[1].held_ms > 50000)
+    end)
+    on_clock(0, function() assert.is_nil((one:acquire(row, "key", error))) end)
+    one:close()
+    other:close()
+  end)
+end)
+
 describe("the file of a rate limit", function()
   it("is its user's alone", function()
     local mode = core.file_mode(folder .. "/limits.db")

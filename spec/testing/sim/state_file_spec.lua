@@ -61,14 +61,15 @@ describe("the state of a simulator in a file", function()
     assert.same({}, { state_file.read(path .. ".none") })
     assert(state_file.write(path, world(20):snapshot()))
     local text = contents(path)
-    for _, wrong in ipairs { "", "5", "[]", text:sub(1, -3), text:sub(1, 400), text .. "{}" } do
+    for _, wrong in ipairs { "", "5", "[]", text:sub(1, -3), text:sub(1, 400), text .. "{}",
+      text .. "{}\n", (text:gsub("[^\n]*\n$", "")), '{"version":1}\n' } do
       files.write(path, wrong)
       local state, message = state_file.read(path)
       assert.is_nil(state)
-      assert.matches("is not the JSON of an object", message)
+      assert.matches(" is no state of a simulator: ", message, 1, true)
       assert.same({ nil, message }, { purser.sim.load(path) })
     end
-    files.write(path, '{"version":2}')
+    files.write(path, '{"state":{"version":2},"counts":{}}\n')
     assert.matches("is no snapshot of this version", select(2, purser.sim.load(path)))
   end)
 end)

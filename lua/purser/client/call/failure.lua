@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- Errors for answers without a result: a rejection, or an unknown outcome.
 --
---   2xx with an error code      rejected (api)
+--   2xx, 4xx with a code        rejected (api); 408 is unknown. A write call is rejected by a listed code alone
 --   2xx without a result        unknown (decode): the service may have executed the call
---   4xx                         rejected (api); 408 is unknown
 --   4xx without a service code  http: a proxy or firewall answered, before or after the service; unknown but for reads
 --   418, 429                    rejected (throttled); unknown where the body shows a write call's result
 --   403 with a page of HTML     throttled: the firewall's "too often"; unknown but for reads
 --   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
 --
--- Unknown (api) under any status: a code of the profile's `unknown_codes`, and a code beside the id of a write call.
+-- Unknown (api) under any status: a code of the profile's `unknown_codes`; for a write call a code beside the id of
+-- a result, too, and words about an earlier request (a gateway that sends twice gets "exists" after the execution).
+-- spec/client/call/failure_spec.lua has the cases, docs/write/outcomes.md their table.
 
 local decoders = require "purser.client.call.decoders"
 local errors = require "purser.client.call.errors"
@@ -102,17 +103,27 @@ end
 local WITH_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
 local NO_ERROR = " (this code means success, and the HTTP status does not, so the answer proves nothing)"
 
-local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
+local NOT_LISTED = " (the code is not among the known codes: a machine in between may have answered, after the "
+  .. "service had executed the call)"
+local OF_EARLIER = " (the words may be of an earlier request with this id, so they prove nothing)"
+
+-- Tells if words may speak of an earlier request.
+local function speaks_of_earlier(message)
+  local text = (message or ""):lower():gsub("not exist", "")
+  return text:find("exist", 1, true) or text:find("duplicat", 1, true) or text:find("repeat", 1, true)
+end
 
 -- Returns the outcome that a code proves, and the reason where the outcome is not the code's own.
-local function outcome_of(row, profile, status, code, body)
+local function outcome_of(row, profile, status, code, message, body)
   if profile.unknown_codes[code] then return "unknown", "" end
   if shows_record(row, body) then return "unknown", WITH_RESULT end
-  if status >= 200 and status <= 299 then return "rejected", "" end
-  if status < 400 or status > 499 or status == 408 then return "unknown", "" end
+  if status < 200 or status > 299 and status < 400 or status > 499 or status == 408 then return "unknown", "" end
   if row.effect == "read" then return "rejected", "" end
-  if code == tostring(status) and not is_pause(status) and not codes.get(code) then return "unknown", NOT_ITS_CODE end
-  return profile.success_codes[code] and "unknown" or "rejected", profile.success_codes[code] and NO_ERROR or ""
+  if profile.success_codes[code] then return "unknown", NO_ERROR end
+  if is_pause(status) then return "rejected", "" end
+  if not codes.get(code) then return "unknown", NOT_LISTED end
+  if row.reconcile.generated_id and speaks_of_earlier(message) then return "unknown", OF_EARLIER end
+  return "rejected", ""
 end
 
 -- Returns the outcome that a proxy's or firewall's answer proves.
@@ -143,7 +154,7 @@ local function hint_of(row, outcome, code)
 end
 
 local function rejection(row, profile, status, code, message, body)
-  local outcome, why = outcome_of(row, profile, status, code, body)
+  local outcome, why = outcome_of(row, profile, status, code, message, body)
   return {
     kind = code == TOO_MANY and "throttled" or "api", outcome = outcome, code = code, http_status = status,
     operation = row.full_name, phase = "receive",
@@ -156,7 +167,7 @@ end
 -- The longest believed pause (s): the service bans for three days at most, a proxy may write anything.
 local MAX_PAUSE_S = 7 * 86400
 
--- Returns the whole seconds of a pause, rounded up: a number, or a date measured by the answer's own date.
+-- Returns the seconds of a pause, rounded up, from a number, or from a date and the answer's own date.
 local function retry_after_of(headers)
   local text = tostring(header(headers, "retry-after") or ""):match "^(.-)[ \t]*$"
   local whole, fraction = text:match "^(%d+)%.?(%d*)$"

@@ -30,7 +30,7 @@ local M = {}
 local CHUNK, TIMEOUT_MS = 16384, 10000
 local TIME_RAN_OUT = "the time ran out (%d ms)"
 
--- Returns what the host connects to: over plain HTTP a host of this machine by its address. Else nil and why not.
+-- Returns the URL for the host to connect to, over plain HTTP with an address of this machine; or nil and a fault.
 local function place_of(host, url)
   if url.secure and not host.secure then
     return nil, "this transport has no TLS; use a proxy on this machine, which verifies certificates"

@@ -5,8 +5,8 @@ local core = require "purser.core"
 
 local M = {}
 
---- Returns the address to connect to for a URL's host of this machine; nil for another host. The judge returns what is
---- connected to: a name that goes on to a resolver may lead elsewhere, so of names only `localhost` has an address.
+--- Returns the address to connect to for a URL's host of this machine; nil for another host. A resolver may lead a name
+--- elsewhere, so `localhost` alone among names has an address.
 ---@param host string  as in a URL, or without the brackets of an IPv6 address
 ---@return string|nil address  without brackets
 function M.address(host)

@@ -37,7 +37,7 @@ local http_months = { Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul 
   Nov = 11, Dec = 12 }
 
 ---@private
---- Returns the epoch milliseconds of a date in HTTP's form (`Sun, 06 Nov 1994 08:49:37 GMT`), or nil.
+--- Returns the epoch milliseconds of HTTP's date (`Sun, 06 Nov 1994 08:49:37 GMT`); nil for another text.
 ---@param text string
 ---@return integer|nil
 function M.http_ms(text)

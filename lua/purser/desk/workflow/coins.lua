@@ -28,10 +28,26 @@ function M.read(client, max_age_ms)
   return coins, now
 end
 
---- The coin of that name, in capitals or not; or nil and a message.
+-- coins -> name in capitals -> list of coins
+local folded = setmetatable({}, { __mode = "k" })
+
+local function fold(coins)
+  local by_name = {}
+  for name, coin in pairs(coins) do
+    local upper = name:upper()
+    by_name[upper] = by_name[upper] or {}
+    table.insert(by_name[upper], coin)
+  end
+  return by_name
+end
+
+--- Returns the coin of a name, else the single coin whose name differs in capitals alone; or nil and a message.
 function M.find(coins, name)
-  local coin = coins[name] or type(name) == "string" and coins[name:upper()]
-  if coin then return coin end
+  if coins[name] then return coins[name] end
+  if not folded[coins] then folded[coins] = fold(coins) end
+  local found = type(name) == "string" and folded[coins][name:upper()] or {}
+  if #found == 1 then return found[1] end
+  if found[1] then return nil, ("the coin %s may be one of %d that differ in capitals"):format(name, #found) end
   return nil, ("the coin %s does not exist%s; see wallet.coins"):format(tostring(name), suggest.among(name, coins))
 end
 

@@ -317,6 +317,9 @@ local function check_withdrawal(plan, client, network, given, with_balance)
   if network.withdrawEnable == false then
     problem(plan, "withdrawals of %s on %s are suspended%s", plan.coin, network.netWork or network.network,
       network.withdrawTips and ": " .. network.withdrawTips or "")
+  elseif network.withdrawEnable == nil then
+    warn(plan, "the service does not show if withdrawals of %s on %s are open", plan.coin,
+      network.netWork or network.network)
   end
   if given.without_coins then return amount end
   if given.contractAddress and given.contractAddress:lower() ~= (network.contract or ""):lower() then
@@ -397,6 +400,8 @@ function M.create_deposit_address(client, given)
     elseif (given.another or not list[1]) and network.depositEnable == false then
       problem(plan, "deposits of %s on %s are suspended%s", plan.coin, network.network,
         network.depositTips and ": " .. network.depositTips or "")
+    elseif (given.another or not list[1]) and network.depositEnable == nil then
+      warn(plan, "the service does not show if deposits of %s on %s are open", plan.coin, network.network)
     end
     if network.sameAddress then line(plan, "memo", "senders must give the memo as well as the address") end
   end

@@ -23,12 +23,20 @@ local upsert = "INSERT INTO purser_rate_limit (name, document) VALUES ($1, $2) "
 
 local UNKNOWN = "unknown" -- the run of a machine that does not name its runs
 
-local function boot_id()
-  local file = io.open "/proc/sys/kernel/random/boot_id"
-  if not file then return UNKNOWN end
-  local id = file:read "*l"
-  file:close()
-  return id or UNKNOWN
+local function text_of(path)
+  local file = io.open(path)
+  local text = file and file:read "*a"
+  if file then file:close() end
+  return text or ""
+end
+
+-- Returns the name of the clock behind monotonic times: the boot, and the shift of a time namespace, as in a container
+-- restored elsewhere. Programs of two clocks are two runs of the machine.
+local function clock_id()
+  local boot = text_of("/proc/sys/kernel/random/boot_id"):match "%S+"
+  local seconds, rest = text_of("/proc/self/timens_offsets"):match "monotonic%s+(%S+)%s+(%S+)"
+  local is_shifted = seconds and not (seconds == "0" and rest == "0")
+  return boot and (is_shifted and ("%s/%s.%s"):format(boot, seconds, rest) or boot) or UNKNOWN
 end
 
 -- Connects, and makes the table; another process may do so at the same time.
@@ -42,7 +50,7 @@ local function open(self)
     db:close()
     return nil, message
   end
-  self.db, self.boot = db, boot_id()
+  self.db, self.boot = db, clock_id()
   return true
 end
 

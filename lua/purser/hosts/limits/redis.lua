@@ -193,7 +193,7 @@ local function problem_of(options)
   end
 end
 
---- Makes a store; it connects at its first use. Returns nil and what is wrong with the options.
+--- Makes a store, which connects at the first use. Returns nil and a fault of the options.
 ---@param options { redis: table, namespace: string|nil, timeout_ms: integer|nil }
 function M.new(options)
   local problem = problem_of(options.redis)

@@ -40,7 +40,7 @@ local function left_ms(call)
   return math.max(1, call.ends_ms - core.monotonic_ms())
 end
 
--- Adds the cure to what nginx says of a missing setting, which names none.
+-- Adds the cure to nginx's message about a missing setting.
 local function with_cure(message)
   message = tostring(message)
   if message:find("no resolver", 1, true) then return message .. "; nginx.conf needs a `resolver`" end
@@ -140,7 +140,7 @@ local function receive(call, socket)
   end
 end
 
--- Over TLS nginx does not see bytes that its buffer of some KiB did not hold: a last read of whole KiB filled it.
+-- Over TLS nginx does not see bytes beyond a buffer of some KiB: a last read of whole KiB filled that buffer.
 local function may_keep(call, reader)
   return reader.reusable and not call.fresh and call.generation == call.transport.generation
     and not (call.url.secure and call.last_bytes % 1024 == 0)
@@ -187,7 +187,7 @@ local function run(call)
   call.semaphore:post(1)
 end
 
--- Waits for the exchange, and ends it when its time is over.
+-- Waits for the exchange, and ends the exchange when the time is over.
 local function await(call, thread)
   if not call.done then call.semaphore:wait(left_ms(call) / 1000) end
   if call.done then
@@ -229,7 +229,7 @@ local function prepare(self, request)
   return call
 end
 
---- Sends one request and returns its answer; the worker does other work meanwhile.
+--- Sends a request and returns the answer; the worker does further work meanwhile.
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil
 ---@return purser.transport.failure|nil
@@ -311,7 +311,7 @@ function M.new(options)
   local chosen = {}
   for name, value in pairs(defaults) do chosen[name] = options[name] or value end
   made = made + 1
-  -- Where nginx ends the coroutine of a call, nothing runs that could take it out of `calls`.
+  -- Where nginx ends the coroutine of a call, no code runs to take the call out of `calls`.
   return setmetatable({ options = chosen, pool = ("purser %d "):format(made), generation = 1, kept = {},
     calls = setmetatable({}, { __mode = "k" }), closed = false }, meta)
 end

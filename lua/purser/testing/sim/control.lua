@@ -38,7 +38,7 @@ local calls = {
 -- The year 2100: no clock of a test needs to be later, and times stay in the range that requests can hold.
 local LATEST_MS = 4102444800000
 
--- Route -> function(sim, body): the answer, or nil and what is wrong, which is answered as a 400.
+-- Route -> function(sim, body): the answer, or nil and what is wrong, answered as a 400.
 local routes = {}
 
 routes["POST /sim/advance"] = function(sim, body)
@@ -98,7 +98,7 @@ function M.respond(status, value)
   return { status = status, headers = headers, body = json.encode(plain.writable(value)) }
 end
 
---- Returns an answer that says what is wrong. The message may quote the request, whose bytes need not be text.
+--- Returns an answer with a fault. The message may quote the request, and the request need not be text.
 function M.reject(status, message, ...)
   return M.respond(status, { error = plain_text.clean(message:format(...)) })
 end
@@ -116,7 +116,7 @@ local function read_body(request)
   return body
 end
 
---- Lets a request in: returns true, or nil and the answer that rejects it. The simulator's page has the same door.
+--- Lets a request in: returns true, or nil and the answer that rejects it. The simulator's page is asked likewise.
 function M.may_enter(request)
   if not is_loopback(request.ip) then return nil, M.reject(403, "only this machine may control the simulator") end
   if not is_loopback_host(request.headers.host) then return nil, M.reject(403, "the Host is not a loopback name") end
@@ -126,7 +126,7 @@ function M.may_enter(request)
   return true
 end
 
---- Returns the rejection of a Host that is no loopback name, as of a web page whose name was bound to this machine.
+--- Returns the rejection of a Host without a loopback name, as from a web page with a re-bound name.
 ---@return purser.sim.response|nil
 function M.reject_foreign_host(request)
   if is_loopback_host(request.headers.host) then return nil end
@@ -195,7 +195,7 @@ for _, row in ipairs(calls) do
   end
 end
 
--- Notes what the simulator's clock shows: a real one goes on with ours, a virtual one stands still.
+-- Notes what the simulator's clock shows: a real clock runs with this machine's, a virtual clock stands still.
 local function note_clock(self, answer)
   self.mode = answer.clock or self.mode
   self.last = answer.now

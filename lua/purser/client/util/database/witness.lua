@@ -38,8 +38,8 @@ function Witness:renew(tx)
   local mark, why
   if self.path then mark, why = core.random_token(24) else mark = place_of(self, tx) end
   if not mark then tx:reject("no random mark could be made: " .. tostring(why)) end
-  tx:rows("INSERT INTO " .. self.meta .. " (name, value) VALUES ('mark', $1) ON CONFLICT (name) DO UPDATE SET value = $2",
-    mark, mark)
+  tx:rows("INSERT INTO " .. self.meta .. " (name, value) VALUES ('mark', $1) "
+    .. "ON CONFLICT (name) DO UPDATE SET value = $2", mark, mark)
   self.mark, self.noted, self.is_new = mark, nil, true
 end
 
