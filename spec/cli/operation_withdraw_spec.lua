@@ -35,7 +35,7 @@ describe("purser wallet withdraw", function()
       "--amount", "5.0000005", "--yes")
     assert.equal(2, code)
     for _, text in ipairs { "error: the amount 5.0000005 is below the minimum of 10", "no multiple of 0.000001",
-      "error: the address has the form of Ethereum", "nothing was sent" } do
+      "error: the address is one of Ethereum", "nothing was sent" } do
       assert.is_truthy(err:find(text, 1, true), text .. " in " .. err)
     end
     local _, out = at.run("wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address", EVM, "--amount",
@@ -129,7 +129,7 @@ describe("purser wallet withdraw", function()
     end
     local _, _, err = at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", EVM, "--amount",
       "20", "--yes", "--address-as-is")
-    assert.matches("warning: the address has the form of Ethereum", err)
+    assert.matches("warning: the address is one of Ethereum", err)
     assert.equal(before + 1, sent())
   end)
 

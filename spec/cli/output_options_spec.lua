@@ -104,11 +104,11 @@ describe("the output options", function()
 
     files.write(list, "key,fromAccountType,toAccountType,asset,amount\nk-1,SPOT,FUTURES,USDT,1\n"
       .. "k-2,SPOT,FUTURES,USDT,2\n")
-    local journal = " --journal " .. folder .. "/journal --account treasury "
+    local journal = " --journal " .. folder .. "/journal "
     local _
-    code, _, err = purser("payouts " .. list .. " --operation wallet.transfer --yes" .. journal)
+    code, _, err = purser("payouts " .. list .. " --operation wallet.transfer --yes --account treasury" .. journal)
     assert.equal(0, code, err)
-    code, out = purser("payouts report --csv --filter key=k-2" .. journal)
+    code, out = purser("payouts report --csv --filter key=k-2 --account treasury" .. journal)
     assert.equal(0, code)
     assert.matches("^key,state,amount,asset,to,id,message\nk%-2,done,2,USDT,FUTURES,%w+,\n$", out)
     code, out = purser("journal list --json --filter amount=1" .. journal)

@@ -454,7 +454,7 @@ describe("purser payouts", function()
     assert.matches("`purser payouts run --journal " .. journal .. " --account treasury` finds out", err, 1, true)
     code, out, err = command.run({ "journal", "recover", "--journal", journal }, keys)
     assert.same({ 4, "no single call is open\n" }, { code, out })
-    assert.matches('the queue "default" of the account "treasury" has %d+ payments that are sent and 0 undecided: '
+    assert.matches('the queue "default" has %d+ payments that are sent and 0 undecided: '
       .. "`purser payouts run", err)
     local _
     code, _, err = command.run({ "payouts", "run", "--journal", journal, "--account", "treasury", "--yes" }, keys)

@@ -68,7 +68,7 @@ function M.check(options, command)
     if not reads then return end
     if OF_DATABASE[reads] then path = (values.journal(path) or {}).sqlite or "" end
     local found = core.file_mode(path) and kind_of(path, reads)
-    if OF_DATABASE[reads] and not OF_DATABASE[found] then return end -- who opens it says what is wrong
+    if OF_DATABASE[reads] and found == "database" then return end -- a new one, or one of further tables
     for kind in (found and reads or ""):gmatch "%l+" do
       if kind == found then return end
       wanted[#wanted + 1] = KINDS[kind]
