@@ -47,11 +47,11 @@ describe("The witness of a database", function()
   end)
 
   it("says that a database is the newest as long as nothing that left it is missing", function()
-    local witness = begin "000000000003"
+    begin "000000000003"
     assert.equal("newest", said "000000000003")
     assert.equal("newest", said(4)) -- a commit whose facts did not leave
     assert.equal("older", said(2))
-    witness = open()
+    local witness = open()
     assert(db:transaction(function(tx) return witness:check(tx, 7) end))
     assert(witness:note(7))
     assert(witness:note(5)) -- grows alone
