@@ -37,6 +37,7 @@ external_dependencies = { CURL = {}, CRYPTO = {} }
 local core = ""
   -- made: core
   .. " src/core/check_deps.c"
+  .. " src/bind/core_address.c"
   .. " src/bind/core_archive.c"
   .. " src/bind/core_clock.c"
   .. " src/bind/core_files.c"
@@ -55,6 +56,13 @@ local core = ""
   .. " src/bind/l_verify.c"
   .. " src/bind/lpu.c"
   .. " src/core/address.c"
+  .. " src/core/address_base32.c"
+  .. " src/core/address_base58.c"
+  .. " src/core/address_bech32.c"
+  .. " src/core/address_digits.c"
+  .. " src/core/address_hash.c"
+  .. " src/core/address_hex.c"
+  .. " src/core/address_write.c"
   .. " src/core/buf.c"
   .. " src/core/clock.c"
   .. " src/core/decimal.c"
@@ -111,6 +119,7 @@ build = {
     lib = { ["purser.core"] = "build/rock/core.so", ["purser.http"] = "build/rock/http.so" },
     lua = {
       -- made: modules
+      ["purser.address"] = "lua/purser/address.lua",
       ["purser.client.build"] = "lua/purser/client/build.lua",
       ["purser.client.call.call_options"] = "lua/purser/client/call/call_options.lua",
       ["purser.client.call.clock"] = "lua/purser/client/call/clock.lua",
@@ -142,10 +151,13 @@ build = {
       ["purser.client.init"] = "lua/purser/client/init.lua",
       ["purser.client.methods"] = "lua/purser/client/methods.lua",
       ["purser.client.operations.broker"] = "lua/purser/client/operations/broker.lua",
+      ["purser.client.operations.columns"] = "lua/purser/client/operations/columns.lua",
       ["purser.client.operations.facts"] = "lua/purser/client/operations/facts.lua",
       ["purser.client.operations.init"] = "lua/purser/client/operations/init.lua",
       ["purser.client.operations.live"] = "lua/purser/client/operations/live.lua",
+      ["purser.client.operations.memos"] = "lua/purser/client/operations/memos.lua",
       ["purser.client.operations.network"] = "lua/purser/client/operations/network.lua",
+      ["purser.client.operations.network_table"] = "lua/purser/client/operations/network_table.lua",
       ["purser.client.operations.parameters"] = "lua/purser/client/operations/parameters.lua",
       ["purser.client.operations.profile_rules"] = "lua/purser/client/operations/profile_rules.lua",
       ["purser.client.operations.profiles"] = "lua/purser/client/operations/profiles.lua",
@@ -226,6 +238,7 @@ build = {
       ["purser.write.journal.init"] = "lua/purser/write/journal/init.lua",
       ["purser.write.journal.memory"] = "lua/purser/write/journal/memory.lua",
       ["purser.write.journal.schema"] = "lua/purser/write/journal/schema.lua",
+      ["purser.write.journal.upgrade"] = "lua/purser/write/journal/upgrade.lua",
       ["purser.write.journal.words"] = "lua/purser/write/journal/words.lua",
       ["purser.write.match"] = "lua/purser/write/match.lua",
       ["purser.write.planned"] = "lua/purser/write/planned.lua",

@@ -26,9 +26,9 @@ end
 local rooms = {}
 
 function rooms.alerts(free)
-  local list, err = conditions.balances(client_that_shows(free), { USDT = "99" })
-  local above = list and conditions.balances(client_that_shows(free), { USDT = "101" })
-  return list and not list[1].is_bad and above[1].is_bad, err and err.message
+  local below = assert(conditions.balances(client_that_shows(free), { USDT = "99" }))[1]
+  local above = assert(conditions.balances(client_that_shows(free), { USDT = "101" }))[1]
+  return not below.is_bad and above.is_bad, below.state == "unreadable" and below.text
 end
 
 function rooms.plans(free)

@@ -21,7 +21,7 @@ local order = {
 }
 -- Files on top of lua/purser that are values; json and schedule use client/util.
 local values = { core = "base", http = "base", httpd = "base", version = "base", decimal = "base", codes = "base",
-  json = "client/util", schedule = "client/util", init = "module", module = "module" }
+  json = "client/util", schedule = "client/util", address = "client/operations", init = "module", module = "module" }
 local rank = {}
 for i, rooms in ipairs(order) do
   for _, room in ipairs(rooms) do rank[room] = i end
@@ -50,7 +50,7 @@ end
 -- that has a page in the reference.
 local public = set_of [[purser purser.client.call.errors purser.write.journal purser.desk.fleet.vault
   purser.client.operations.facts purser.client.operations.states
-  purser.client.operations.network
+  purser.client.operations.network purser.client.operations.columns purser.address
   purser.testing.recording.drift purser.testing.recording.record
   purser.testing.recording.replay purser.write.planned purser.desk.approvals.plan_text purser.desk.approvals.signers
   purser.desk.approvals.sshsig purser.desk.approvals.policy purser.desk.approvals.policy_chain]]

@@ -31,11 +31,11 @@ local function page(command, words, summary)
     ".SH NAME\n" .. plain(name) .. " \\- " .. plain((summary:gsub("%.$", ""))),
     ".SH SYNOPSIS\n.nf\n" .. plain(narrow(help.usage(command, words))) .. "\n.fi" }
   out[#out + 1] = ".SH DESCRIPTION\n" .. plain(command.text):gsub("\n", "\n.br\n")
-  list(out, "COMMANDS", command.commands or {})
+  for _, section in ipairs(help.sections(command)) do list(out, section[1]:upper(), section[2]) end
   list(out, "ARGUMENTS", command.arguments or {})
   for _, group in ipairs(command) do
     local entries = {}
-    for i = 2, #group do entries[i - 1] = { help.option(group[i]) } end
+    for i = 2, #group do entries[i - 1] = { help.option(group[i], command) } end
     list(out, group[1]:upper(), entries)
   end
   if command.epilog then out[#out + 1] = ".SH NOTES\n.nf\n" .. plain(narrow(command.epilog)) .. "\n.fi" end

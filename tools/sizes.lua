@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Prints the lines and files of each package beside those of the last release. Bounds nothing: `tools/lint` bounds files
--- (about 500 lines) and functions (60 lines). Closes with `N passed, N failed`, a check a package.
+-- Prints the lines and files of each package beside those of the last release. Bounds nothing: `tools/lint` bounds
+-- files (about 500 lines) and functions (60 lines). Closes with `N passed, N failed`, a check a package.
 
 -- package, lines, files at the last release. A package that is missing here is new.
 local released = {

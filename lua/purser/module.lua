@@ -24,6 +24,7 @@ local writes = lazy "purser.write"
 ---@field _VERSION string
 ---@field operations purser.Row[]           the rows of all operations, also by full name; a copy each time it is read
 ---@field profiles table<string, table>     the conventions by profile name; read-only
+---@field address purser.modules.address    addresses as values: their family, payee, and fit to a network
 ---@field decimal purser.modules.decimal    exact amounts; `purser.decimal(text)` makes one
 ---@field secrets purser.modules.secrets    secret keys that no Lua string holds
 ---@field vault purser.modules.vault        keys in files that only this user can read
@@ -82,7 +83,7 @@ end
 
 -- Members made at the first use: a module, a member of one, or a function that makes the member.
 local members = {
-  decimal = "purser.decimal", codes = "purser.codes", json = "purser.json",
+  address = "purser.address", decimal = "purser.decimal", codes = "purser.codes", json = "purser.json",
   csv = "purser.client.util.csv", secrets = "purser.client.util.secrets", utc = "purser.client.util.utc",
   states = "purser.client.operations.states",
   journal = "purser.write.journal",

@@ -15,6 +15,7 @@
 #include "address.h"
 
 enum { NAIVE_BYTES = 128, NAIVE_BECH32 = 256 };
+enum naive_case { NAIVE_GOOD, NAIVE_BAD, NAIVE_ONE_CASE };
 
 /* ---- Base58 with four bytes of a double SHA-256 ---- */
 
@@ -182,19 +183,19 @@ static inline void naive_eip55_case(const char text[42], char out[42])
     }
 }
 
-static inline enum pu_address_check naive_eip55(const char *text, size_t len)
+static inline enum naive_case naive_eip55(const char *text, size_t len)
 {
     char right[42];
     bool capitals = false, letters = false;
-    if (len != 42 || text[0] != '0' || text[1] != 'x') return PU_ADDRESS_BAD;
+    if (len != 42 || text[0] != '0' || text[1] != 'x') return NAIVE_BAD;
     for (int i = 2; i < 42; i++) {
-        if (!text[i] || !strchr("0123456789abcdefABCDEF", text[i])) return PU_ADDRESS_BAD;
+        if (!text[i] || !strchr("0123456789abcdefABCDEF", text[i])) return NAIVE_BAD;
         capitals = capitals || (text[i] >= 'A' && text[i] <= 'F');
         letters = letters || text[i] >= 'a';
     }
-    if (!capitals || !letters) return PU_ADDRESS_UNCHECKED;
+    if (!capitals || !letters) return NAIVE_ONE_CASE;
     naive_eip55_case(text, right);
-    return memcmp(right, text, 42) == 0 ? PU_ADDRESS_GOOD : PU_ADDRESS_BAD;
+    return memcmp(right, text, 42) == 0 ? NAIVE_GOOD : NAIVE_BAD;
 }
 
 #endif

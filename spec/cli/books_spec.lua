@@ -58,7 +58,10 @@ describe("purser books", function()
     local code, out = run "gaps"
     assert.equal(0, code)
     assert.matches("\nSub%-desk1  key   2023%-05%-18  now  its own key is not at hand", out)
-    assert.same({ 0, "", "" }, { run("close", "2023-12-01") })
+    local refused, _, why = run("close", "2023-12-01") -- nobody reads the sub-account
+    assert.equal(2, refused)
+    assert.matches("not read: Sub-desk1, key, from 2023-05-18 to now: its own key is not at hand", why, 1, true)
+    assert.same({ 0, "", "" }, { run("close", "2023-12-01", "--unread") })
     assert.equal(2, (run("close", "2023-12-01")))
     code, out = run "events"
     assert.same({ 0, "there is no receiver\n" }, { code, out })

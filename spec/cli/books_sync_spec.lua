@@ -100,7 +100,7 @@ describe("purser sync", function()
     environment.PURSER_ACCOUNT = "main"
     code, _, err = run("sync", "--addresses", "USDT,BTC", "--journal", journal, "-q")
     assert.equal(0, code, err)
-    local books = assert(purser.books.open { sqlite = database, account = "main" })
+    local books = assert(purser.books.open { sqlite = database, account = "Main" })
     local found = books:each "address"()
     assert.same({ assert(address).address, "Main" }, { found.address, found.to_owner })
     books:close()

@@ -76,7 +76,7 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
 
   for _, format in ipairs { "table", "csv", "json" } do
     it("shows nothing of them as it is: " .. format, function()
-      local shown, said = run(format, 3)
+      local shown, said = run(format, 4)
       assert.is_true(#shown > 10000 and #said > 100)
       harmless(shown)
       harmless(said)

@@ -26,9 +26,10 @@ describe("purser --help", function()
     for name, options in pairs {
       ["wallet coins"] = "--dry-run --extra", ["wallet get_transfer"] = "--dry-run --extra",
       ["wallet deposit_history"] = "--since --until --all --cursor --dry-run --extra",
-      ["wallet deposit_addresses"] = "--unchecked --dry-run --extra",
-      ["wallet withdraw"] = "--plan --require-saved-address --unchecked " .. write .. " --dry-run --extra",
-      ["wallet create_deposit_address"] = "--unchecked " .. write .. " --dry-run --extra",
+      ["wallet deposit_addresses"] = "--without-coins --dry-run --extra",
+      ["wallet withdraw"] = "--plan --require-saved-address --address-as-is --without-coins " .. write
+        .. " --dry-run --extra",
+      ["wallet create_deposit_address"] = "--without-coins " .. write .. " --dry-run --extra",
       ["sub_account create_api_key"] = "--show-secret --secret-file " .. write .. " --dry-run --extra",
       ["sub_account list_sub_accounts"] = "--all --cursor --dry-run --extra",
     } do
@@ -106,7 +107,8 @@ describe("the grammar", function()
   it("has a file for each command, with a grammar and what starts it", function()
     for _, own in ipairs(commands.own) do
       local module = commands.module(own[1])
-      assert.same({ "table", "function", "string" }, { type(module.grammar()), type(module.start), type(own[2]) })
+      assert.same({ "table", "function", "string" }, { type(module.grammar()), type(module.start or module.act),
+        type(own[2]) })
     end
   end)
 
@@ -142,7 +144,8 @@ describe("a start", function()
 
   it("loads for --version what says the version, and for a word to complete its grammar", function()
     local version, word = loaded_by "--version", loaded_by("completion", "--words", "--", "pay")
-    assert.same({ "purser.cli", "purser.cli.terminal", "purser.client.util.lazy", "purser.version" }, version)
+    assert.same({ "purser.cli", "purser.cli.terminal", "purser.client.util.lazy", "purser.client.util.rocks",
+      "purser.version" }, version)
     assert.is_true(#word > #version and #word <= #version + 4, table.concat(word, " "))
     for _, name in ipairs(word) do assert.is_true(name ~= "purser.core" and name ~= "purser", name) end
   end)

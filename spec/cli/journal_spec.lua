@@ -222,7 +222,8 @@ describe("purser journal", function()
     assert.same({ { amount = "9" }, { amount = "" } },
       (opened.db:rows "SELECT amount FROM purser_limits WHERE person = 'alice' ORDER BY at"))
     code, _, err = command.run({ "journal", "settle", id, "not_done", "--journal", path }, at.with { USER = "" })
-    assert.same({ 2, "purser: journal: nobody says so; give --by NAME\n" }, { code, err })
+    assert.same({ 2, "purser: journal: the name of the person is missing, as USER is not set; give --by NAME\n" },
+      { code, err })
     assert(opened.db:rows("UPDATE purser_calls SET queue = 'june', payment = 'a' WHERE id = $1", id))
     opened:close()
     at.rejected({ "journal", "settle", id, "not_done", "--by", "alice", "--journal", path },

@@ -29,7 +29,7 @@ describe("purser wallet withdraw --plan", function()
     assert.matches("ok       no problem found\n$", out)
     for _, amount in ipairs { "20.5", "2" } do
       local err
-      code, out, err = plan(amount, "--json", "--yes")
+      code, out, err = plan(amount, "--json")
       assert.same({ amount == "2" and 2 or 0, "" }, { code, err })
       local found = core.decode(out)
       assert.same({ amount == "20.5", amount, "1", "TRX" }, { found.ok, found.amount, found.fee,

@@ -3,6 +3,7 @@
 
 local at_shell = require "at_shell"
 local core = require "purser.core"
+local ends = require "purser.cli.ends"
 local errors = require "purser.client.call.errors"
 local catalogue = require "purser.cli.catalogue"
 local operation_command = require "purser.cli.operation"
@@ -42,9 +43,10 @@ describe("--reconcile", function()
     local err = errors.new { kind = "transport", outcome = "unknown", message = "lost",
       advice = "client:reconcile(err) looks in wallet.somewhere" }
     local client = { reconcile = function() return results[1], results[2] end }
-    local code, out, said = printed(operation_command.find_out, client, row, { subAccount = "settled01" }, err,
-      { format = "csv" })
-    return code, out .. said
+    local params = { subAccount = "settled01" }
+    local word, out, said = printed(operation_command.find_out, { client = client, row = row, params = params,
+      asked = params }, err, { format = "csv" })
+    return ends.code { word }, out .. said
   end
 
   it("ends with 3, when it was not executed", function()

@@ -73,7 +73,7 @@ describe("purser GROUP OPERATION", function()
         { { "wallet", "coins", "--credentials", "/nonexistent/keys" },
           "purser: --credentials /nonexistent/keys cannot be read: No such file or directory\n" },
         { { "wallet", "coins", "--base-url", "http://192.0.2.1" }, "https" },
-        { {}, "command is required" },
+        { { "wallet" }, "command is required" },
       }
       for _, case in ipairs(cases) do
         local code, out, err = command.run(case[1], at.keys)

@@ -95,29 +95,52 @@ describe("purser wallet withdraw", function()
     assert.equal(before, sent())
   end)
 
-  it("sends it as typed with --unchecked, for a key that may not read the coins", function()
+  it("sends it without the coins with --without-coins, for a key that may not read them", function()
     assert(at.world:fault { kind = "reject", operation = "wallet.coins", code = "700007", times = 1 })
     local before = sent()
     local code, _, err = withdraw("--netWork", "TRX", "--yes")
     assert.equal(1, code)
-    assert.matches("%-%-unchecked sends it as typed", err)
+    assert.matches("%-%-without%-coins sends it, with fee, minimum and network not checked", err)
     assert(at.world:fault { kind = "reject", operation = "wallet.coins", code = "700002", times = 1 })
-    assert.is_nil(select(3, withdraw("--netWork", "TRX", "--yes")):find("--unchecked", 1, true)) -- a wrong key
+    assert.is_nil(select(3, withdraw("--netWork", "TRX", "--yes")):find("--without", 1, true)) -- a wrong key
     assert.equal(before, sent())
-    assert.equal(0, (withdraw("--netWork", "TRX", "--yes", "--unchecked")))
+    local reads = at.received "wallet.coins"
+    code, _, err = withdraw("--netWork", "TRX", "--yes", "--without-coins")
+    assert.same({ 0, before + 1, reads }, { code, sent(), (at.received "wallet.coins") })
+    assert.is_truthy(err:find("warning: the coin was not looked up: fee, minimum, maximum, network and the need of a "
+      .. "memo are not checked", 1, true), err)
+  end)
+
+  -- Whoever mistyped an address is not led to lose the funds.
+  it("sends no address whose form or checksum is wrong, unless it is told to with --address-as-is", function()
+    local before = sent()
+    for _, address in ipairs { EVM, "treasury", (TRON:gsub("7$", "8")) } do
+      local function pay(...)
+        return at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", address, "--yes", ...)
+      end
+      for _, more in ipairs { {}, { "--without-coins" } } do
+        local code, _, err = pay("--amount", "20", more[1])
+        assert.equal(2, code)
+        assert.matches("error: the .*address", err)
+        assert.is_nil(err:find("--address-as-is", 1, true)) -- no message leads to funds that are lost
+      end
+      assert.equal(2, (pay("--amount", "5", "--address-as-is"))) -- below the minimum: all else is checked
+      assert.equal(before, sent())
+    end
+    local _, _, err = at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", EVM, "--amount",
+      "20", "--yes", "--address-as-is")
+    assert.matches("warning: the address has the form of Ethereum", err)
     assert.equal(before + 1, sent())
   end)
 
-  it("sends no address whose form or checksum is wrong, unless it is told to with --unchecked", function()
+  it("says which two words took the place of --unchecked", function()
     local before = sent()
-    for _, address in ipairs { EVM, "treasury", (TRON:gsub("7$", "8")) } do
-      local code, _, err = at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", address,
-        "--amount", "20", "--yes")
-      assert.equal(2, code)
-      assert.matches("error: the .*address", err)
-      assert.is_nil(err:find("--unchecked", 1, true)) -- no message leads to funds that are lost
-      assert.equal(before, sent())
-    end
+    local code, _, err = withdraw("--netWork", "TRX", "--yes", "--unchecked")
+    assert.equal(2, code)
+    assert.is_truthy(err:find("unknown option '--unchecked'", 1, true), err)
+    assert.is_truthy(err:find("--address-as-is takes an address whose form or checksum looks wrong; --without-coins "
+      .. "looks no coin up", 1, true), err)
+    assert.equal(before, sent())
   end)
 
   it("looks the address up among the saved ones when that is asked for", function()

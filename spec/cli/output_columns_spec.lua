@@ -10,7 +10,7 @@ local lists = {
   { "fleet plan FLEET --secrets SECRETS --csv", "account,what,note,why", 0 },
   { "fleet sweep EMPTY --name x", "key,operation,fromAccount,fromAccountType,toAccount,toAccountType,asset,amount", 0 },
   { "payouts plan LIST --operation wallet.withdraw --csv",
-    "line,key,operation,amount,asset,network,to,memo,fee,state,message", 0 },
+    "line,key,name,operation,amount,asset,network,to,memo,fee,state,message", 0 },
   { "payouts run LIST --operation wallet.withdraw --journal JOURNAL --yes --csv",
     "total,done,waiting,taken,sent,failed,undecided,blocked,dropped", 0 },
   { "payouts status --journal JOURNAL --csv", "total,done,waiting,taken,sent,failed,undecided,blocked,dropped", 0 },

@@ -44,7 +44,8 @@ describe("rows on a terminal that is too narrow for all columns", function()
       end)
       assert.equal(header, (text:match "^[^\n]*":gsub(" +", " ")))
       err = err:gsub("%s+", " ")
-      assert.matches("too narrow for all columns; --columns NAMES or --json shows more", err, 1, true)
+      assert.matches("too narrow for all columns and whole ids; --wide, --columns NAMES or --json shows them", err, 1,
+        true)
     end
   end)
 end)
@@ -88,10 +89,10 @@ describe("rows", function()
     assert.equal("nothing is open\n", output.rows(TITLES, {}, { format = "table" }, "nothing is open\n"))
   end)
 
-  it("have a message for a filter that names no column, or has no value, and for --raw without CSV", function()
+  it("have a message for a filter that names no column, or has no value, and for --raw of a table", function()
     for _, case in ipairs {
       { { filter = { { "con", "1" } }, format = "csv" }, '--filter: there is no "con" (did you mean "coin"' },
-      { { raw = true, format = "json" }, "--raw is for csv" },
+      { { raw = true, format = "table" }, "--raw is for csv and json" },
     } do
       local code, _, err = printed(output.check, case[1], { output.group(TITLES) })
       assert.equal(2, code)

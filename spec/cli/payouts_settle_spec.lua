@@ -150,7 +150,8 @@ describe("a person's word on payments", function()
   it("is kept of one payment with who said so, and nobody says nothing", function()
     leave_undecided("a", "b", "c")
     at.keys.USER = false
-    at.rejected(line_of("drop", "a", "--yes"), "payouts: nobody says so; give --by NAME")
+    at.rejected(line_of("drop", "a", "--yes"),
+      "payouts: the name of the person is missing, as USER is not set; give --by NAME")
     assert.equal(0, (payouts("settle", "a", "not_done", "--yes", "--by", "alice")))
     local code, _, err = payouts("settle", "b", "done", "r-1", "--yes", "--by", "bob")
     assert.equal(0, code, err)

@@ -26,35 +26,47 @@ static void must(bool condition, const char *what)
 
 /* ---- addresses ---- */
 
+/* A reading with a checksum is one to the second reader as well, whatever it is of; and each payee fits its room. */
 static void read_address(const char *text, size_t len)
 {
-    for (int ripple = 0; ripple < 2; ripple++)
-        must((pu_address_base58check(text, len, ripple) == PU_ADDRESS_GOOD) == naive_base58check(text, len, ripple),
-             "another verdict on a Base58 address");
-    must((pu_address_bech32(text, len) == PU_ADDRESS_GOOD) == naive_bech32(text, len), "another verdict on Bech32");
-    must(pu_address_eip55(text, len) == naive_eip55(text, len), "another verdict on EIP-55");
+    struct pu_address found[PU_ADDRESS_READINGS_MAX];
+    int count = pu_address_read(text, len, found);
+    must(count >= 0 && count <= PU_ADDRESS_READINGS_MAX, "how many readings");
+    for (int i = 0; i < count; i++) {
+        const char *payee = found[i].payee;
+        must(strlen(payee) + 1 < PU_ADDRESS_PAYEE_MAX, "a payee that is cut");
+        must(i == 0 || !found[i].is_checked || found[i - 1].is_checked, "one with a checksum behind one without");
+        if (strncmp(payee, "hash:p:", 7) == 0 && text[0] == '1')
+            must(naive_base58check(text, len, false), "a Base58 address without its checksum");
+        if (strncmp(payee, "wit:", 4) == 0) must(naive_bech32(text, len), "a Bech32 address without its checksum");
+        if (strcmp(found[i].family, "evm") == 0 && found[i].is_checked && len == 42)
+            must(naive_eip55(text, len) == NAIVE_GOOD, "an address whose case is wrong");
+    }
 }
 
-/* Forty hexadecimal digits of the input, which are rarely hit by chance. */
-static void read_evm_address(const uint8_t *data, size_t size)
+/* Twenty to thirty-two bytes of the input as an address of a family, which must be read as that family. */
+static void write_address(const uint8_t *data, size_t size)
 {
-    static const char digits[] = "0123456789abcdef";
-    char text[42] = "0x", right[42];
-    for (size_t i = 0; i < 40; i++) text[i + 2] = digits[i / 2 < size ? data[i / 2] >> (i % 2 ? 0 : 4) & 15 : 0];
-    naive_eip55_case(text, right);
-    memcpy(text, right, sizeof text);
-    for (size_t i = 20; i < size && i < 60; i++) { /* the right case, and others of the same letters */
-        bool capitals = false, letters = false;
-        for (size_t j = 2; j < 42; j++) {
-            capitals = capitals || (text[j] >= 'A' && text[j] <= 'F');
-            letters = letters || text[j] >= 'a';
-        }
-        enum pu_address_check expected = !capitals || !letters              ? PU_ADDRESS_UNCHECKED
-                                         : memcmp(text, right, sizeof text) ? PU_ADDRESS_BAD
-                                                                            : PU_ADDRESS_GOOD;
-        must(pu_address_eip55(text, sizeof text) == expected, "another verdict on the case of an address");
-        size_t at = 2 + data[i] % 40;
-        if (text[at] > '9') text[at] ^= 0x20;
+    static const struct {
+        const char *family, *kind;
+        size_t len;
+    } forms[] = {{"btc", "", 20},   {"btc", "w0", 20}, {"btc", "w1", 32}, {"ltc", "w0", 32},
+                 {"trx", "", 20},   {"xrp", "", 20},   {"xlm", "", 32},   {"ton", "0", 32},
+                 {"ton", "-1", 32}, {"sol", "", 32},   {"evm", "", 20},   {"doge", "", 20},
+                 {"dash", "", 20},  {"zec", "", 20},   {"neo", "", 20},   {"cosmos", "", 20}};
+    unsigned char bytes[32] = {0};
+    char text[PU_ADDRESS_TEXT_MAX];
+    struct pu_address found[PU_ADDRESS_READINGS_MAX];
+    if (!size) return;
+    memcpy(bytes, data + 1, size - 1 < sizeof bytes ? size - 1 : sizeof bytes);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t len = pu_address_write(forms[i].family, forms[i].kind, bytes, forms[i].len, text);
+        int count = len ? pu_address_read(text, len, found) : 0;
+        bool is_found = false;
+        for (int j = 0; j < count; j++) is_found = is_found || strcmp(found[j].family, forms[i].family) == 0;
+        must(is_found, "an address that is written and not read");
+        text[data[0] % len] ^= 1; /* a character is another one */
+        read_address(text, len);
     }
 }
 
@@ -208,7 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[len] = '\0';
     switch (data[0] % 8) {
     case 0: read_address(exact, len); break;
-    case 1: read_evm_address(data + 2, len); break;
+    case 1: write_address(data + 2, len); break;
     case 2:
     case 3: read_ip(text); break;
     case 4:

@@ -13,12 +13,12 @@ local M = {}
 M.FREE = { { name = "small", effect = "allow", when = { coin = "USDT", amount_up_to = "50" }, approvals = {} },
   { name = "rest", effect = "allow", approvals = { { group = "treasury", count = 1 } } } }
 
---- Makes a world with the rules of a policy.
-function M.new(rules)
+--- Makes a world with the rules of a policy, or a policy's text.
+function M.new(rules, text)
   local world = { folder = files.folder(), sim = purser.sim.new { seed = 1 } }
   assert(os.execute("mkdir -m 700 " .. world.folder .. "/policy"))
   world.owner = assert(world.sim:account { role = "main", balances = { USDT = "1000" } })
-  local text = policies.text(policies.given({ rules = rules or M.FREE }, true))
+  text = text or policies.text(policies.given({ rules = rules or M.FREE }, true))
   local signatures = {}
   for i, name in ipairs { "alice", "bob" } do signatures[i] = ssh_keys.sign(name, "purser-policy-1", text) end
   files.write(world.folder .. "/policy/1.json", text)

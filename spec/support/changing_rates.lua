@@ -20,11 +20,7 @@ function M.hold(kind, first, worlds, twice)
   return count.undecided, count.left
 end
 
--- (A rejection of a second copy is not looked for before its key is sent again.)
-M.KINDS, M.BUSY = {}, {}
-for _, kind in ipairs(changing_services.KINDS) do
-  if kind ~= "incident" then M.KINDS[#M.KINDS + 1] = kind end
-end
+M.KINDS, M.BUSY = changing_services.KINDS, {}
 
 for _, shows_ids in ipairs { false, true } do
   for _, family in ipairs { "withdrawal", "user", "own", "sub_account" } do

@@ -34,7 +34,7 @@ local function words_of(row)
   if row.effect ~= "read" and not asks then words[#words + 1] = "--yes" end
   if catalogue.creates_key(row) then words[#words + 1] = "--show-secret" end
   -- No coin of this service is the one that is asked for, so no question would be reached.
-  if asks and catalogue.network_param(row) then words[#words + 1] = "--unchecked" end
+  if asks and catalogue.network_param(row) then words[#words + 1] = "--without-coins" end
   if format == "csv" and asks then words[#words + 1] = "--raw" end
   return words
 end

@@ -441,8 +441,8 @@ local function live(seed)
       world.secrets[one.api_key], world.real_of[one.api_key] = one.secret_key, real
     end
   end
-  local key = world.keys[world.kind == "first" and 1 or 3]
-  assert(setting.journal:identify(LABELS[world.kind], digest.account_of(key), nil, "service.example"))
+  local signer = world.keys[world.kind == "first" and 1 or 3]
+  assert(setting.journal:identify(LABELS[world.kind], digest.account_of(signer), nil, "service.example"))
   for i = 1, 4 do world.processes[i] = process(i < 3) end
   setting.now = sim:now()
   for _, key in ipairs(KEYS) do

@@ -15,6 +15,9 @@ local function transport_of(world)
       response.body = response.body:gsub("(" .. name .. '[^{}]-"withdrawEnable":)true', "%1false")
         :gsub('("withdrawEnable":)true([^{}]-' .. name .. ")", "%1false%2")
     end
+    if response and world.free and request.target:find("/account", 1, true) then
+      response.body = response.body:gsub('("free":")[^"]*', "%1" .. world.free)
+    end
     return response, failure
   end }
 end

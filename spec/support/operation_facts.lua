@@ -244,7 +244,7 @@ return {
   ]],
   ["wallet.internal_transfer"] = [[
     params choice:string:identifier_types text:string area_code:string text:string amount:string
-    rules {area_code_with_mobile}
+    rules {area_code_with_mobile account_of_type}
     result {record=transfer_id required_member=tranId}
     moves {account=toAccount account_type=toAccountType amount=amount area_code=areaCode asset=asset to=user}
     reconcile {failed_status=FAILED lookup=wallet.internal_transfer_history match_on={toAccountType toAccount asset

@@ -101,7 +101,7 @@ local function random_rule(i, effect)
 end
 
 local OPERATIONS = {
-  { "wallet.withdraw", { coin = one, netWork = { "TRX", "ETH" }, address = { "TCold", "TNew", "tcold" },
+  { "wallet.withdraw", { coin = one, netWork = { "TRX", "ETH" }, address = { "TCold", "TNew", "TCOLD" },
     amount = AMOUNTS } },
   { "wallet.withdraw", { coin = one, address = { "TCold", "TNew" }, amount = AMOUNTS } },
   { "wallet.transfer", { asset = one, amount = AMOUNTS } }, { "wallet.convert", { asset = one } },

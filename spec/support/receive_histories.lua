@@ -2,6 +2,7 @@
 -- Forty hours of the product at a service of deposits, by seed: readings of the depths that it has, statements that
 -- fail, receivers that fail, act and fail, and vanish, and an honest operator. The events are compared with the truth.
 
+local address = require "purser.address"
 local assert = require "luassert"
 local core = require "purser.core"
 local files = require "files"
@@ -193,7 +194,8 @@ local function begin(store, class, seed)
     book:set_meta("since", T0)
     book.outbox:add(book, { "shop", "crm" })
     for _, c in ipairs(world.service.base) do
-      book:rows("INSERT INTO purser_receive_customer VALUES ($1, $2, $3, $4, $5, $6, '', '', 'file')", c[2]:lower(),
+      book:rows("INSERT INTO purser_receive_customer VALUES ($1, $2, $3, $4, $5, $6, '', '', 'file')",
+        (address.place(c[2])),
         c[3], c[4] and stores.time_text(c[4]) or "", c[5] and stores.time_text(c[5]) or "", c[1], c[2])
     end
   end))

@@ -22,7 +22,7 @@ local function deposit(s, at, more)
     tx = ("%08x%08x"):format(R(2 ^ 31 - 1), R(2 ^ 31 - 1)), time = at, plan = {}, seen = {} }
   if p(.03) then -- nobody's
     d.memo, d.customer = "9", nil
-    if d.address:find "^0x" then d.address, d.memo = "0xeeeeeeeeeeeeeeeeeeee9", "" end
+    if d.address:find "^0x" then d.address, d.memo = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee9", "" end
   end
   for k, v in pairs(more or {}) do d[k] = v end
   local ok = at + R(50) * MIN
@@ -70,9 +70,11 @@ function M.new(class, has_flood)
   local s = { odd = {}, deps = {}, n = 0, by_uid = {} }
   if class == "one" then s.odd[ODD[R(#ODD)]] = p(.5) and 1 or .4
   elseif class == "hard" then for _ = 1, R(2, 5) do s.odd[ODD[R(#ODD)]] = p(.5) and 1 or .4 end end
-  s.base = { { "A", "0xaaaaaaaaaaaaaaaaaaaa1", "" }, { "B", "0xaaaaaaaaaaaaaaaaaaaa2", "" },
-    { "C", "rShared1111111111113", "1" }, { "D", "rShared1111111111113", "2" },
-    { "E", "0xaaaaaaaaaaaaaaaaaaaa5", "", nil, T0 + 5 * HOUR }, { "F", "0xaaaaaaaaaaaaaaaaaaaa5", "", T0 + 5 * HOUR } }
+  s.base = { { "A", "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1", "" },
+    { "B", "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2", "" },
+    { "C", "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", "1" }, { "D", "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", "2" },
+    { "E", "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa5", "", nil, T0 + 5 * HOUR },
+    { "F", "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa5", "", T0 + 5 * HOUR } }
   for _ = 1, R(0, 4) do deposit(s, T0 - R(24 * 60) * MIN) end
   for _ = 1, R(3, 10) do deposit(s, T0 + R(600) * MIN) end
   if p(.35) then twins(s, T0 + R(600) * MIN) end

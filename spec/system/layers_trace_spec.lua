@@ -13,7 +13,8 @@ local known = {
 }
 
 -- So many files at most; raising a number is a commit that says why.
-local most = { coins = 9, withdraw = 34, reconcile = 42, payment = 58 } -- whose a journal is, and its kept digests
+-- whose a journal is, its kept digests, addresses as values, and the table of networks
+local most = { coins = 9, withdraw = 36, reconcile = 44, payment = 60 }
 
 describe("the files that a call runs through", function()
   for _, what in ipairs { "coins", "withdraw", "reconcile", "payment" } do

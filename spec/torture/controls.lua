@@ -23,7 +23,7 @@ M["an answer without a list is an empty list"] = {
 M["every code is a rejection"] = {
   seed = 2,
   changed = { { "purser.client.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
-    { "purser.desk.payouts.worker", "if was_looked_for or not self.client_id then", "if true then" } },
+    { "purser.desk.payouts.worker", "if was_looked_for or cannot_look then", "if true then" } },
   options = { unsure_in = 5 },
 }
 
@@ -35,7 +35,7 @@ M["every code is a rejection, and a look tells"] = {
 
 M["a rejection is not looked into"] = {
   seed = 6,
-  changed = { { "purser.desk.payouts.worker", "if was_looked_for or not self.client_id then", "if true then" } },
+  changed = { { "purser.desk.payouts.worker", "if was_looked_for or cannot_look then", "if true then" } },
   options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000, identified = true },
 }
 

@@ -109,13 +109,15 @@ local function has_witness(self, payment)
 end
 
 -- Returns true if a payment may be undecided although nothing is equal to it: the journal lacks its record, which has
--- no id; or the service hid members of the records that would prove it; or no record is a witness.
+-- no id; or the service hid members of the records that would prove it; or no record is a witness; or another record of
+-- a payment to a user differs in one member.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   local has_id = row.reconcile.client_id ~= nil
   -- without an id it waits a while for a call that may own its record, and for records that are missing
   local message = tostring(payment.message)
-  local has_waited = message:find "^rival: " or message:find "^stale: "
+  local has_waited = message:find "^rival: " or message:find "^stale: " or message:find "^next: "
+    or row.moves.to ~= "own" and message:find "^similar: "
   return self.lacks and not has_id or self.noise and self.noise:explains(row)
     or not has_id and (has_waited ~= nil or not has_witness(self, payment))
 end

@@ -105,6 +105,25 @@ for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = tru
       assert.same({ "rejected", 2 }, { err.outcome, received() })
     end)
 
+    it("is looked for first where the rejection may be of a second copy, the first of which was executed", function()
+      for i, code in ipairs { "10101", "700003", "700004" } do
+        local id, rejects = "invoice-" .. i, true
+        local inner = sim:transport()
+        local repeating = client_of { transport = setmetatable({ send = function(_, request)
+          local response, failure = inner:send(request)
+          if rejects and request.operation == TRANSFER then
+            rejects = false
+            return { status = 400, headers = "", body = ('{"code":%s,"msg":"Rejected."}'):format(code) }
+          end
+          return response, failure
+        end }, { __index = inner }) }
+        assert.equal("rejected", select(2, move(repeating, "5", id)).outcome)
+        local info = {}
+        assert.is_string(assert(move(repeating, "5", id, { info = info })).tranId)
+        assert.same({ true, i, i }, { info.repeated, received(), applied() })
+      end
+    end)
+
     it("reports an unknown outcome where it cannot be looked for", function()
       sim:fault { kind = "lost_answer", operation = "transfer" }
       move(client, "5", "invoice-1")

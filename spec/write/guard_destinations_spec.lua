@@ -92,7 +92,7 @@ describe("an entry of users", function()
         asset = "USDT", amount = "1" }
     end
     local everyone = { { "MOBILE", "13800138000", "86" }, { "MOBILE", "13800138000", "1" }, { "UID", "13800138000" },
-      { "EMAIL", "13800138000" }, { "UID", "13800138000", "86" }, { "MOBILE", "3800138000", "861" } }
+      { "EMAIL", "13800138000@qq.com" }, { "UID", "13800138000", "86" }, { "MOBILE", "3800138000", "861" } }
     for i, chosen in ipairs(everyone) do
       local entry = { toAccountType = chosen[1], toAccount = chosen[2], areaCode = chosen[3] }
       if chosen[1] == "MOBILE" or not chosen[3] then

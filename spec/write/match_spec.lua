@@ -47,7 +47,8 @@ local function ask(params, records, answered, more)
   end, { journal = known, now = NOW + 100 })
   local answer = assert(reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = NOW,
     recv_window = 5000, id = "lost" }, nil, more.window))
-  return answer.outcome .. (answer.reason and " " .. answer.reason:match "^%l[%l ]*" or ""), answer, service, reads
+  local why = answer.reason and " " .. (answer.reason:match "^%l[%l ]*" or "") or ""
+  return answer.outcome .. why, answer, service, reads
 end
 
 -- Asks for a lost call. Returns the word, and how many times a record was compared with a call.
@@ -283,6 +284,15 @@ describe("a lost withdrawal that carries an id", function()
 
   it("is done by its id, whatever time is shown", function()
     assert.equal("done", (ask(pay, { record("w1", PAY, 9 * HOUR, { withdrawOrderId = ID }) })))
+  end)
+
+  it("is done, and said to be perhaps twice, where two records show its id", function()
+    local first = record("w1", pay, 400, { withdrawOrderId = ID })
+    local second = record("w2", pay, 900, { withdrawOrderId = ID })
+    local word, answer = ask(pay, { first, second })
+    assert.equal("done", word:match "^%l+")
+    assert.equal("2 records show its id: it may have been executed as often", answer.reason)
+    assert.is_nil(select(2, ask(pay, { first, record("w2", pay, 900, { withdrawOrderId = OTHER }) })).reason)
   end)
 
   it("is not done where ids are shown and two members of a record are another's", function()

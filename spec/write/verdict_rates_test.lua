@@ -6,9 +6,9 @@ local changing_rates = require "changing_rates"
 
 -- Payments, by kind of service, that may be undecided after six tries, and be left when two more were answered.
 local MOST = {
-  plain = { 10, 5 }, approval = { 50, 45 }, insiders = { 350, 330 }, release = { 130, 125 }, twomembers = { 165, 160 },
-  blip = { 60, 55 }, canary = { 60, 55 }, centres = { 330, 320 }, archive = { 145, 135 }, settle = { 175, 175 },
-  zone = { 200, 195 }, batch = { 250, 245 }, renumber = { 200, 200 }, brownout = { 40, 10 },
+  plain = { 10, 5 }, approval = { 50, 45 }, insiders = { 370, 350 }, release = { 130, 125 }, twomembers = { 175, 170 },
+  blip = { 65, 60 }, canary = { 65, 60 }, centres = { 350, 340 }, archive = { 155, 145 }, settle = { 185, 185 },
+  zone = { 210, 205 }, batch = { 265, 260 }, renumber = { 210, 210 }, brownout = { 40, 10 }, incident = { 60, 50 },
 }
 
 -- Two ways inside the service, of which no answered call took the second before: only a person knows.

@@ -18,6 +18,7 @@ int luaopen_purser_core(lua_State *L)
     lpu_bind_decoder(L);
     lpu_bind_decimal(L);
     lpu_bind_terminal(L);
+    lpu_bind_address(L);
     lpu_bind_files(L);
     lpu_bind_file_trust(L);
     lpu_bind_library(L);

@@ -27,6 +27,7 @@ void lpu_bind_verify(lua_State *L);
 void lpu_bind_decoder(lua_State *L);
 void lpu_bind_decimal(lua_State *L);
 void lpu_bind_terminal(lua_State *L);
+void lpu_bind_address(lua_State *L);
 void lpu_bind_files(lua_State *L);
 void lpu_bind_file_trust(lua_State *L);
 void lpu_bind_library(lua_State *L);

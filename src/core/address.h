@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The checksums that addresses carry, so that a mistyped one is found before funds go to it. */
+/* Addresses as values: a text is read to families and payees, or to none. Form, checksum, equality and cures follow
+ * from the value; nothing else in Purser looks at the text of an address. */
 #ifndef PURSER_CORE_ADDRESS_H
 #define PURSER_CORE_ADDRESS_H
 
@@ -7,22 +8,42 @@
 #include <stddef.h>
 #pragma GCC visibility push(hidden)
 
-enum pu_address_check { PU_ADDRESS_GOOD, PU_ADDRESS_BAD, PU_ADDRESS_UNCHECKED };
+enum {
+    PU_ADDRESS_TEXT_MAX = 256,
+    PU_ADDRESS_PAYEE_MAX = 288,
+    PU_ADDRESS_MEMO_MAX = 24,
+    PU_ADDRESS_READINGS_MAX = 8,
+};
 
-/* Base58 whose last four bytes are those of the double SHA-256 of what is before them (Bitcoin, Tron, Dogecoin). With
- * `ripple` the digits are those of the XRP Ledger. UNCHECKED when OpenSSL cannot make the digest. */
-enum pu_address_check pu_address_base58check(const char *text, size_t len, bool ripple);
+enum pu_address_state {
+    PU_ADDRESS_PLAIN,   /* as the chain's wallets write it */
+    PU_ADDRESS_RARE,    /* an address, in a form or of a kind that the service may not take: a warning, never refused */
+    PU_ADDRESS_APART,   /* must be written otherwise first: a memo within, no prefix, the raw form; `plain` says how */
+    PU_ADDRESS_TEST,    /* of a test network */
+    PU_ADDRESS_NOTHING, /* whole, and of a kind that cannot be paid: a validator's name, an extended key */
+    PU_ADDRESS_SECRET,  /* a key or seed; no message repeats it */
+};
 
-/* Bech32 and Bech32m (BIP 173, BIP 350) of any length up to 256. */
-enum pu_address_check pu_address_bech32(const char *text, size_t len);
+struct pu_address {
+    const char *family; /* "evm", "trx", "btc", "ss58/0", "cosmos", ...: constant, or in `name` */
+    enum pu_address_state state;
+    const char *note;                 /* constant; NULL for a plain one */
+    bool is_checked;                  /* carries a checksum, and that is right */
+    char payee[PU_ADDRESS_PAYEE_MAX]; /* the canonical text, NUL at its end; "" where nothing can be paid */
+    char plain[PU_ADDRESS_TEXT_MAX];  /* the form to paste, NUL at its end; "" where the text itself is that */
+    char memo[PU_ADDRESS_MEMO_MAX];   /* a memo within the address, in digits; "" for none */
+    char name[12];                    /* the room of a family that is made of a number */
+};
 
-/* Replaces the end of a text by the checksum that it should carry, for a simulator that draws addresses. Returns false
- * for what is none, and where OpenSSL cannot make the digest. */
-bool pu_address_seal_base58check(char *text, size_t len, bool ripple);
-bool pu_address_seal_bech32(char *text, size_t len);
+/* Reads a text as every family that it can be one of, those with a checksum first. A family without a checksum is left
+ * out where one with a checksum was read. Returns how many; 0 for none; -1 where OpenSSL cannot make a digest. */
+int pu_address_read(const char *text, size_t len, struct pu_address found[PU_ADDRESS_READINGS_MAX]);
 
-/* EIP-55: the case of the letters of 0x and 40 hexadecimal digits. UNCHECKED where all letters have one case. */
-enum pu_address_check pu_address_eip55(const char *text, size_t len);
+/* Writes an address of these bytes as its chain does, for cures and for a simulator that draws addresses. `kind` tells
+ * forms of a family apart: a version of base58check in hex, a witness version, a prefix of SS58; "" for the usual form.
+ * Returns the length without the NUL; 0 for a family or bytes that are not written. */
+size_t pu_address_write(const char *family, const char *kind, const unsigned char *bytes, size_t len,
+                        char out[PU_ADDRESS_TEXT_MAX]);
 
 #pragma GCC visibility pop
 #endif

@@ -138,7 +138,11 @@ local function write_parameters(lines, row)
     end
   end
   for _, rule in ipairs(row.rules or {}) do
-    if rule == "area_code_with_mobile" then
+    if rule == "account_of_type" then
+      lines[#lines + 1] = ""
+      lines[#lines + 1] = "`toAccount` has digits alone where `toAccountType` is `UID` or `MOBILE`, and is one e-mail "
+        .. "address where it is `EMAIL`."
+    elseif rule == "area_code_with_mobile" then
       lines[#lines + 1] = ""
       lines[#lines + 1] = "With `toAccountType` `MOBILE`, `areaCode` is required."
     else

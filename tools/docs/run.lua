@@ -98,8 +98,8 @@ end
 function M.environment(service, fixture, printed)
   local env = { purser = require "purser", client = fixture.client, desk = fixture.desk,
     saved_address = fixture.saved_address, journal_path = fixture.journal_path, keys_path = fixture.keys_path }
-  local variables = { PURSER_ACCOUNT = "treasury", PURSER_API_KEY = fixture.main.api_key, PURSER_SECRET_KEY = fixture.main.secret_key,
-    PURSER_BASE_URL = service.url }
+  local variables = { PURSER_ACCOUNT = "treasury", PURSER_API_KEY = fixture.main.api_key,
+    PURSER_SECRET_KEY = fixture.main.secret_key, PURSER_BASE_URL = service.url }
   env.os = setmetatable({ getenv = function(name) return variables[name] or os.getenv(name) end }, { __index = os })
   env.print = function(...)
     local texts = { ... }
@@ -136,8 +136,9 @@ local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 function M.run_sh(block, service, fixture)
   local text = block.text:gsub("http://127%.0%.0%.1:8080", service.url)
   text = ([[purser() { '%s' "$command_line" "$@"; }]]):format(os.getenv "LUA" or "lua5.4") .. "\n" .. text
-  local command = ([[command_line=$PWD/bin/purser PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s
-    export command_line PURSER_BASE_URL PURSER_API_KEY PURSER_SECRET_KEY
+  local command = ([[command_line=$PWD/bin/purser PURSER_ACCOUNT=treasury PURSER_BASE_URL=%s PURSER_API_KEY=%s \
+    PURSER_SECRET_KEY=%s
+    export command_line PURSER_ACCOUNT PURSER_BASE_URL PURSER_API_KEY PURSER_SECRET_KEY
     cd %s; sh -euc %s 2>&1; echo exit $?]]):format(quote(service.url), quote(fixture.main.api_key),
     quote(fixture.main.secret_key), quote(fixture.folder), quote(text))
   local pipe = assert(io.popen(command))

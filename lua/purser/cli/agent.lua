@@ -53,8 +53,8 @@ local function lines()
   end
 end
 
--- Serves the lines of standard input until they end, and the calls that began until they end. A client that is gone
--- ends no payment: the payment's reference finds the payment later. Returns whether each answer was written.
+-- Serves the lines of standard input to the end, and finishes the calls that began. A client that is gone ends no
+-- payment: the payment's reference finds the payment later. Returns whether each answer was written.
 local function serve_lines(serve)
   local is_written = true
   local function send(line)

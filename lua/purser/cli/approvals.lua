@@ -27,7 +27,7 @@ function M.grammar()
   return grammar.actions("approvals",
     "Bring plans and signatures to the payer. It ends with 3 while approvals lack.", {
     { "add", "Check a plan and signatures, and keep them in the journal with the payments.",
-      { { "plan", "The file of the plan.", reads = "plan" },
+      { { "plan", "The file of the plan.", kind = "file", reads = "plan" },
         { "signatures", "Files of signatures, also of withdrawals.", optional = true, many = true,
           reads = "signature" } },
       "june.plan june.plan.alice.sig --journal pay.db --policy policies", {}, connected },
@@ -166,7 +166,7 @@ function M.approve.grammar()
   return {
     text = "Read a plan, and sign it with `ssh-keygen -Y sign`. The signature is PLAN.NAME.sig.\n"
       .. "What you signed before is kept in a file of yours; what is not in it is shown as new.",
-    arguments = { { "plan", "The file of the plan.", reads = "plan" } },
+    arguments = { { "plan", "The file of the plan.", kind = "file", reads = "plan" } },
     { "Options",
       { "--key", "<file>", "Your key, or its .pub where an agent or a token has it (ssh-ed25519, sk-ssh-ed25519).",
         required = true },
@@ -245,7 +245,7 @@ function M.approve.start(options)
   return report.DONE
 end
 
-local FILE = { { "file", "The file of the policy.", reads = "policy" } }
+local FILE = { { "file", "The file of the policy.", kind = "file", reads = "policy" } }
 local ACCOUNT = { "--account", "<name>", "The account; or set PURSER_ACCOUNT." }
 
 M.policy = {}

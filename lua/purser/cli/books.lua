@@ -19,7 +19,8 @@ local vaults = lazy "purser.desk.fleet.vault"
 local M = {}
 
 function M.database_option(name)
-  return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
+  return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS.",
+    reads = "books" }
 end
 
 M.ACCOUNT = { "--account", "<name>", "Name of the account, as `purser sync` has it; or set PURSER_ACCOUNT." }

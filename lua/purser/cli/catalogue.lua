@@ -67,7 +67,6 @@ function M.hint(name)
   local word = suggest.find(name, { "help", "version" })
   if word then return ("did you mean `purser %s`?"):format(word) end
   local stem = requested:gsub("s$", "")
-  if stem == "balance" then near[1] = "`purser live account`" end -- the account's own, under another name
   for _, row in ipairs(M.every) do
     local shown = ("`purser %s %s`"):format(row.group, row.name)
     if row.name == requested or row == M.find(name) then found[#found + 1] = shown

@@ -21,6 +21,7 @@ M.own = {
   { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
   { "receive", "Credit each deposit once, to the right customer, or ask a person." },
   { "address", "Show the deposit address of a coin on a network.", "receive" },
+  { "balances", "Show what the account holds; with --all each sub-account, too." },
   { "watch", "Tell of what changes of an account, as it comes." },
   { "wait", "Wait until a withdrawal or transfer is done.", "watch" },
   { "fleet", "Make and keep a fleet of sub-accounts as a file declares it." },
@@ -34,6 +35,15 @@ M.own = {
   { "sim", "Serve the simulator over HTTP." },
   { "test", "Run a program against the simulator with each fault, and tell where it paid wrongly.", "sim" },
   { "completion", "Print a completion script for a shell." },
+}
+
+-- The commands by what people want.
+local SECTIONS = {
+  { "Pay", "wallet payouts approve approvals policy agent" },
+  { "Look", "balances watch wait operations live books sync statement journal" },
+  { "Receive", "address receive" },
+  { "Keys and accounts", "login broker sub_account fleet" },
+  { "Try and check", "sim test doctor limits completion" },
 }
 
 M.groups = {
@@ -60,36 +70,50 @@ local function add_parameter(group, param)
     choices = param[2] == "choice" and param.values or param[2] == "flag" and { "true", "false" } or nil }
 end
 
+-- Options of a withdrawal, and of another operation that names a network.
+local WITHDRAWS = {
+  { "--plan", "Check it, and print what it would do; nothing is sent that moves funds.", way = "plan" },
+  { "--require-saved-address", "The address must be in the address book.", ways = "send plan" },
+  { "--address-as-is", "Take the address and the memo as they are: what looks wrong about their form is a warning.",
+    ways = "send" },
+  { "--without-coins", "Look no coin up, for a key that may not read the list of coins: fee, minimum and network are "
+    .. "not checked.", ways = "send", without = "--require-saved-address" },
+}
+local NAMES_NETWORK = {
+  { "--without-coins", "Send the network as typed, without looking its name up.", ways = "show send" },
+}
+local UNTIL = { "--until", "<when>", "Instead of --endTime, in the same forms." }
+local PAGES = {
+  { "--all", "Fetch every page, not the first alone.", ways = "show" },
+  { "--cursor", "<file>", "Write what came since the run before, as CSV or JSON lines, the oldest first; this file "
+    .. "keeps how far it came.", way = "follow" },
+}
+local MAKES_KEY = {
+  { "--show-secret", "Print the new key's secretKey, which the service shows this once.", ways = "send" },
+  { "--secret-file", "<file>", "Write the new key's secretKey to a new file that you alone can read.", ways = "send" },
+}
+local WRITES = {
+  { "--yes", "Do it without asking.", ways = "send" },
+  { "--reconcile", "When the outcome is unknown, look for it, which takes up to some 36 seconds, before ending.",
+    ways = "send" },
+  { "--key", "<key>", "Your own name of this call: with --journal it is made once, however often it is run.",
+    ways = "send request plan", needs = { "--journal", " FILE: without one nothing is known of an earlier call" } },
+}
+local EVERY = {
+  { "--dry-run", "Print the signed request, key and signature masked, and send nothing.", way = "request" },
+  { "--extra", "<name=value>", "A parameter that this version does not know.", many = true,
+    ways = "show send request plan" },
+}
+
 local function own_options(row)
-  local group = { "Options" }
-  local function add(...) group[#group + 1] = { ... } end
-  if row.by_name.startTime then
-    group[2] = values.since "Instead of --startTime: 30d, 12h, 90m, 2026-01-31, 2026-01-31T10:00Z."
-    add("--until", "<when>", "Instead of --endTime, in the same forms.")
+  local withdraws = catalogue.withdraws(row)
+  local group, since = { "Options" }, row.by_name.startTime
+  since = since and values.since "Instead of --startTime: 30d, 12h, 90m, 2026-01-31, 2026-01-31T10:00Z."
+  for _, pair in ipairs { { since, { since, UNTIL } }, { withdraws, WITHDRAWS },
+    { not withdraws and catalogue.network_param(row), NAMES_NETWORK }, { row.paging, PAGES },
+    { catalogue.creates_key(row), MAKES_KEY }, { row.effect ~= "read", WRITES }, { true, EVERY } } do
+    for _, option in ipairs(pair[1] and pair[2] or {}) do group[#group + 1] = option end
   end
-  if catalogue.withdraws(row) then
-    add("--plan", "Check it, and print what it would do; nothing is sent that moves funds.")
-    add("--require-saved-address", "The address must be in the address book.")
-    add("--unchecked", "Send it as typed, without the plan: for a key that may not read wallet coins.")
-  elseif catalogue.network_param(row) then
-    add("--unchecked", "Send the network as typed, without looking its name up.")
-  end
-  if row.paging then
-    add("--all", "Fetch every page, not the first alone.")
-    add("--cursor", "<file>", "Write what came since the run before, as CSV or JSON lines, the oldest first; this file "
-      .. "keeps how far it came.")
-  end
-  if catalogue.creates_key(row) then
-    add("--show-secret", "Print the new key's secretKey, which the service shows this once.")
-    add("--secret-file", "<file>", "Write the new key's secretKey to a new file that you alone can read.")
-  end
-  if row.effect ~= "read" then
-    add("--yes", "Do it without asking.")
-    add("--reconcile", "When the outcome is unknown, look for it, which takes up to some 36 seconds, before ending.")
-    add("--key", "<key>", "Your own name of this call: with --journal it is made once, however often it is run.")
-  end
-  add("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
-  group[#group + 1] = { "--extra", "<name=value>", "A parameter that this version does not know.", many = true }
   return group
 end
 
@@ -152,6 +176,7 @@ function M.of_operation(row)
   local parameters = { "Parameters" }
   for _, param in ipairs(row.params) do add_parameter(parameters, param) end
   return {
+    does = row.effect ~= "read" and "send" or "show",
     text = row.summary .. (row.effect ~= "read" and ("\nIt %s, so it asks first unless --yes is given."):format(
       catalogue.effects[row.effect]) or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
     epilog = ("Example: %s\nMore: docs/%s.md"):format(example_of(row),
@@ -173,6 +198,7 @@ Exit codes:
 The service is that of --base-url and --profile, else of the keys' file, else of PURSER_BASE_URL and PURSER_PROFILE.
 Examples:
   purser doctor --account treasury
+  purser balances --account treasury
   purser wallet deposit_history --coin USDT --since 30d
   purser wallet withdraw --coin USDT --network TRX --address T... --amount 12.5
   purser payouts list.csv --operation wallet.withdraw --journal payments.db
@@ -189,8 +215,19 @@ local function load_group(group)
   end
 end
 
+-- Words of other tools, with the commands that do the same.
+local MEANT = {
+  whoami = "`purser doctor` shows whose key it is, and what it may do",
+  balance = "`purser balances` shows what the account holds",
+  webhook = "`purser receive run --webhook NAME=URL` posts deposits, `purser watch --webhook URL` what changes",
+  export = "`purser statement` writes the books for hledger, beancount or a spreadsheet, --csv any list",
+  config = "`purser login` keeps a key and its service under a name; the other settings are variables: see "
+    .. "`purser help credentials`",
+  pay = "`purser wallet withdraw` makes one payment, `purser payouts` a list", send = "`purser wallet withdraw`",
+}
+
 local function unknown_command(word)
-  local hint = catalogue.hint(word)
+  local hint = MEANT[word] or catalogue.hint(word)
   grammar.each_option(M.shared(), function(option)
     if grammar.name_of(option) == "--" .. word then
       hint = ("%s is an option: it comes after a command, such as purser wallet coins %s"):format(option[1],
@@ -218,7 +255,7 @@ function M.root()
       return M.module(command[1]).grammar()
     end }
   end
-  return { commands = commands, epilog = EPILOG, unknown = unknown_command,
+  return { commands = commands, sections = SECTIONS, epilog = EPILOG, unknown = unknown_command,
     text = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API (40 "
       .. "operations). Exact amounts; nothing that moves money is sent twice. It does not trade.",
     { "Options", { "--version", "Show the version." } } }

@@ -64,10 +64,11 @@ local function candidates(root, words)
   if not command then return at == #words - 1 and next_command(above, names, is_help) or {} end
   local used, wanted, list = {}, nil, {}
   for i = at + 1, #words - 1 do used[words[i]] = true end
+  local way = grammar.chosen(command, used)
   grammar.each_option(command, function(option)
     local name = grammar.name_of(option)
     if name == before and grammar.takes(option) then wanted = option end
-    if not used[name] then list[#list + 1] = name end
+    if not used[name] and not (way and (option.way or not grammar.is_read(option, way))) then list[#list + 1] = name end
   end)
   if wanted then return values_of(wanted) end
   if typed:find "^%-" then return list end

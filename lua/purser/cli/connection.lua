@@ -48,7 +48,7 @@ M.messages = { "Messages",
 }
 
 function M.journal_option(help)
-  return { "--journal", "<file>", help, env = "PURSER_JOURNAL", convert = function(text)
+  return { "--journal", "<file>", help, env = "PURSER_JOURNAL", reads = "journal", convert = function(text)
     local store, problem = values.journal(text)
     return store and text, problem
   end }
@@ -60,7 +60,7 @@ M.safety = { "Safety",
   { "--guard", "<file>", "JSON file of the rules that no call may break (docs/write/guard-rails.md); the rules "
     .. "of each hold, and those of PURSER_GUARD.", many = true, reads = "rules" },
   { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/desk/approvals.md); or set "
-    .. "PURSER_POLICY." },
+    .. "PURSER_POLICY.", variable = "PURSER_POLICY" },
 }
 
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end

@@ -31,7 +31,8 @@ function M.grammar()
       .. "It only reads.",
     { "Options",
       { "--drift", "Make the harmless reads, and compare every answer with what this version knows: members, types, "
-        .. "forms, codes, limits. The report holds no value of an answer." } },
+        .. "forms, codes, limits. The report holds no value of an answer.", way = "follow" },
+      { "--facts", "Name the weights, windows and limits that sources read otherwise, too.", ways = "show" } },
     output.group(function(options) return options.drift and DIFFERENCES or TITLES end), connection.service,
     connection.messages,
   }
@@ -242,7 +243,7 @@ local function examine(findings, options)
     check_clock(findings, offset, span, options.recv_window or 5000)
     check_permissions(findings, client)
     if findings.code == report.DONE then check_record(findings, client) end
-    M.check_contested(findings, client)
+    if options.facts then M.check_contested(findings, client) end
   end
 end
 

@@ -41,7 +41,7 @@ local STEPS = { "account", "what", "note", "why" }
 local PAYMENTS = { "key", "operation", "fromAccount", "fromAccountType", "toAccount", "toAccountType", "asset",
   "amount" }
 
-local FILE = { { "declaration", "The JSON file.", reads = "declaration" } }
+local FILE = { { "declaration", "The JSON file.", kind = "file", reads = "declaration" } }
 local SECRETS = { "--secrets", "<file>", "File that keeps the secrets, readable by you alone; made when it is missing.",
   required = true }
 local YES = { "--yes", "Do it without asking." }

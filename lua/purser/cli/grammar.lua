@@ -10,17 +10,25 @@
 --   values     offers of completion: a list, or a function returning a list
 --   convert    fn(text): the value, or nil and a message; default: the kind's
 --   required, target (the member of the options), default; value: of a flag, default true
---   env        a variable of the environment in place of the option; replaces: an option that people type for this
+--   env        a variable of the environment in place of the option; replaces: an option that people type instead
 --   many       a list of values; optional: the argument may be missing
---   reads      the kinds of files that it may name (documents.lua)
+--   reads      the allowed kinds of files (documents.lua); kind of an argument: "file", else no path
+--   way, ways  the way chosen by the option; the ways that read the option (default: all); see WAYS
+--   without, needs  an option not to be given beside; { an option to be given beside, why }
 -- Names are read as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
 local lazy = require "purser.client.util.lazy"
 local connection = lazy "purser.cli.connection"
+local core = lazy "purser.core"
+local mistakes = lazy "purser.cli.mistakes"
 local suggest = lazy "purser.client.util.suggest"
 local values = lazy "purser.cli.values"
 
 local M = {}
+
+-- The ways of a command, each with the word for the effect: `print` reads and prints, `plan` looks and shows a plan,
+-- `send` shows, asks and sends. A command has a way in `does`, default show; an option with `way` chooses a way.
+local WAYS = { show = "print", request = "print", follow = "print", plan = "plan", send = "send" }
 
 local function whole(text)
   local number = text:find "^%d+$" and #text < 16 and tonumber(text)
@@ -51,7 +59,20 @@ local kinds = {
 
 function M.takes(option) return option[3] and option[2] or nil end
 
-function M.help_of(option) return option[3] or option[2] end
+--- Returns the help of an option; with a command, also the options that exclude the option.
+function M.help_of(option, command)
+  local others = {}
+  for _, group in ipairs(option.ways and command or {}) do
+    for i = 2, #group do
+      local other = group[i]
+      if other.way and not M.is_read(option, other.way) then others[#others + 1] = M.name_of(other) end
+    end
+  end
+  return (option[3] or option[2]) .. (others[1] and " Not with " .. table.concat(others, ", ") .. "." or "")
+end
+
+--- Tells whether a way reads an option.
+function M.is_read(option, way) return not option.ways or option.ways:find("%f[%a]" .. way .. "%f[%A]") ~= nil end
 
 function M.kind_of(option) return kinds[M.takes(option)] or {} end
 
@@ -63,23 +84,25 @@ function M.each_option(command, fn)
   end
 end
 
-local function plain(name) return (name:lower():gsub("[-_]", "")) end
+--- Returns a name in small letters, without - and _.
+function M.plain(name) return (name:lower():gsub("[-_]", "")) end
 
--- Returns the key of an option's name; `--yes-` and `--y--es` are no forms of a name.
-local function key_of(name)
+--- Returns the key of an option's name; `--yes-` and `--y--es` are no forms of a name.
+function M.key_of(name)
   if not name:find "^%-%-" or name:find "^..%A" or name:find "[-_]$" or name:find("[-_][-_]", 3) then return name end
-  return "--" .. plain(name)
+  return "--" .. M.plain(name)
 end
 
 local function options_of(command)
   local by_name = {}
   M.each_option(command, function(option)
-    for name in option[1]:gmatch "%S+" do by_name[key_of(name)] = option end
+    for name in option[1]:gmatch "%S+" do by_name[M.key_of(name)] = option end
   end)
-  return function(name) return by_name[key_of(name)] end
+  return function(name) return by_name[M.key_of(name)] end
 end
 
-local function names_of(command)
+--- Returns the names of a command's options in order.
+function M.names_of(command)
   local names = {}
   M.each_option(command, function(option) names[#names + 1] = M.name_of(option) end)
   table.sort(names)
@@ -93,7 +116,7 @@ function M.leaf(root, words)
   while command.commands do
     local word, found, default = words[at + 1], nil, nil
     for _, child in ipairs(command.commands) do
-      if word and plain(child[1]) == plain(word) and not word:find "^%-" then found = child end
+      if word and M.plain(child[1]) == M.plain(word) and not word:find "^%-" then found = child end
       if word and command.default == child[1] and word:find "^[^-].*[./]" then default = child end
     end
     if not found and not default then return nil, at, names, command end
@@ -106,108 +129,6 @@ function M.leaf(root, words)
 end
 
 local function quoted(list) return "'" .. table.concat(list, "', '") .. "'" end
-
--- Calls fn(command, name) for each command without subcommands; the name is as `purser fleet sweep`.
-local function each_leaf(above, name, fn)
-  for _, child in ipairs(above.commands) do
-    local command, longer = child.load(), name .. " " .. child[1]
-    if command.commands then each_leaf(command, longer, fn) else fn(command, longer) end
-  end
-end
-
--- Returns the names of the commands with an option, by the option's key. The root keeps them.
-local function owners_of(root)
-  if root.owners then return root.owners end
-  root.owners = {}
-  each_leaf(root, "purser", function(leaf, name)
-    for _, option in ipairs(names_of(leaf)) do
-      local owner = root.owners[key_of(option)] or { option = option }
-      owner[#owner + 1], root.owners[key_of(option)] = name, owner
-    end
-  end)
-  return root.owners
-end
-
--- Returns names of commands as text: those of the given command alone, where there are any.
-local function listed(found, names)
-  local near = {}
-  for _, name in ipairs(found) do
-    near[#near + 1] = names[2] and name:find(("purser %s "):format(names[2]), 1, true) and name or nil
-  end
-  found = near[1] and near or found
-  local more = #found - 3
-  return "`" .. table.concat(found, "`, `", 1, math.min(#found, 3)) .. "`"
-    .. (more > 0 and (" and %d more"):format(more) or "")
-end
-
-local function unknown_command(root, word, names, command)
-  local kind, known, found = "command", {}, {}
-  for i, child in ipairs(command.commands) do known[i] = child[1] end
-  if not word then
-    return "a command is required" .. (names[2] and ", one of " .. table.concat(known, ", ") or "")
-  end
-  local owner = word:find "^%-" and owners_of(root)[key_of(word)]
-  if owner then
-    return ("option '%s' comes after a command"):format(word), ("it is an option of %s"):format(listed(owner, names))
-  end
-  if word:find "^%-" then kind, known = "option", names_of(command) end
-  local hint = kind == "command" and command.unknown and command.unknown(word, names) or nil
-  each_leaf(root, "purser", function(leaf, name)
-    if not leaf.row and plain(name:match "%S+$") == plain(word) then found[#found + 1] = name end
-  end)
-  local near = not found[1] and suggest.find(word, known)
-  local elsewhere = found[1] and "there is " .. listed(found, names) or nil
-  if kind == "command" and not near and not hint and names[2] then
-    hint = (elsewhere and elsewhere .. "; here" or "there") .. " are " .. table.concat(known, ", ") .. (command.default
-      and ("; `%s %s %s` takes a file of that name"):format(table.concat(names, " "), command.default, word) or "")
-  end
-  hint = hint or elsewhere
-  return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""), hint
-end
-
--- Synonyms of options.
-local same = {
-  ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
-  ["--chain"] = "--network", ["--from"] = "--fromAccountType --since", ["--start"] = "--since",
-  ["--to"] = "--toAccountType --until --address", ["--end"] = "--until", ["--dry"] = "--dry-run",
-  ["--state"] = "--status", ["--status"] = "--state", ["--addresses"] = "--address",
-  ["--subaccounts"] = "--subAccount",
-}
-
--- Keys are no options of any command.
-local keys = { ["--apikey"] = true, ["--secretkey"] = true, ["--secret"] = true, ["--key"] = true }
-
--- Returns the option of any command that is spelled nearest; an own one where the name is its begin.
-local function nearest(name, command, option_of, owners)
-  local known = names_of(command)
-  local own = suggest.find(name, known)
-  if own and key_of(own):find(key_of(name), 1, true) == 1 then return own end
-  for _, owner in pairs(owners) do
-    if not option_of(owner.option) then known[#known + 1] = owner.option end
-  end
-  return suggest.find(name, known)
-end
-
--- Returns a message and a hint. An option of another command is no slip for an own one that is spelled alike.
-local function unknown_option(root, names, command, option_of, name)
-  local message, key = ("unknown option '%s'"):format(name), key_of(name)
-  if keys["--" .. plain(name)] then
-    return message, "keys are no arguments, which every process here can see: see `purser help credentials`"
-  end
-  if name:find "^%-%a%a" and option_of("-" .. name) then return message .. ("; did you mean '-%s'?"):format(name) end
-  local found, owners = nil, owners_of(root)
-  for other in (same[key] or ""):gmatch "%S+" do found = found or option_of(other) and other end
-  M.each_option(command, function(option) found = found or option.replaces == key and M.name_of(option) or nil end)
-  found = found or owners[key] and name or nearest(name, command, option_of, owners)
-  local hint = command.unknown and command.unknown(name)
-  for _, argument in ipairs(command.arguments or {}) do
-    if "--" .. argument[1] == name then hint = ("<%s> stands without an option before it"):format(argument[1]) end
-  end
-  if found and not option_of(found) then
-    return message, hint or ("%s is an option of %s"):format(found, listed(owners[key_of(found)], names))
-  end
-  return found and ("%s; did you mean '%s'?"):format(message, found) or message, hint
-end
 
 -- Reads the text of an option or argument. Returns the value; or nil and a message.
 local function read(option, text)
@@ -302,20 +223,67 @@ function M.each_given(command, options, fn)
   M.each_option(command, function(option) call(option, M.name_of(option)) end)
 end
 
+-- Returns an equal text for two names of a file: device and inode, else folder and last name.
+local function identity_of(path)
+  local _, _, id = core.file_mode(path)
+  if type(id) == "string" then return id end
+  local folder, name = path:match "^(.*/)([^/]*)$"
+  _, _, id = core.file_mode(folder or ".")
+  return tostring(id) .. "/" .. (name or path)
+end
+
 -- Returns a message where one file is named twice: a written file would replace a read one.
 local function named_twice(command, options)
   local seen, problem = {}, nil
   M.each_given(command, options, function(path, option, name)
-    if option.many or path == "-" or name:find "^%-" and M.takes(option) ~= "<file>" then return end
-    problem = problem or seen[path] and ("%s and %s name one file, %s"):format(seen[path], name, path)
-    seen[path] = name:find "^%-" and name or seen[path] or name
+    if option.many or path == "-" or not (option.kind == "file" or M.takes(option) == "<file>") then return end
+    local store = values.journal(path)
+    local id = identity_of(store and store.sqlite or path)
+    problem = problem or seen[id] and ("%s and %s name one file, %s"):format(seen[id], name, path)
+    seen[id] = seen[id] or name
   end)
   return problem
 end
 
--- Reads the words of a command. Returns the options; or nil, a message and a hint.
+--- Returns the way chosen by the used names; or nil.
+function M.chosen(command, used)
+  local way
+  M.each_option(command, function(option) way = way or used[M.name_of(option)] and option.way or nil end)
+  return way
+end
+
+-- Returns the way of the given options: chosen by an option, else the command's own; or nil and a message.
+local function way_of(command, given)
+  local way, by = command.does or "show", nil
+  for _, option in ipairs(given) do
+    if option.way and by then return nil, ("%s and %s exclude each other; give one of them"):format(by,
+      M.name_of(option)) end
+    if option.way then way, by = option.way, M.name_of(option) end
+  end
+  for _, option in ipairs(given) do
+    local name = M.name_of(option)
+    local other = not M.is_read(option, way) and by or option.without and given[option.without] and option.without
+    if other then return nil, ("%s has no meaning beside %s; leave one of them out"):format(name, other) end
+  end
+  return way
+end
+
+-- Returns a message where a needed option is missing.
+local function lacking(options, given, option_of)
+  for _, option in ipairs(given) do
+    local needed, why = (table.unpack or unpack)(option.needs or {}) -- luacheck: ignore
+    local other = needed and option_of(needed)
+    local value = other and options[target_of(other)]
+    local is_set = other and other.variable and (os.getenv(other.variable) or "") ~= ""
+    if needed and not is_set and (value == nil or type(value) == "table" and not value[1]) then
+      return ("%s needs %s%s"):format(M.name_of(option), needed, why)
+    end
+  end
+end
+
+-- Reads the words of a command. Returns the options and their way; or nil, a message and a hint.
 local function read_words(root, names, command, words, at)
-  local options, arguments, option_of = {}, command.arguments or {}, options_of(command)
+  local options, arguments, option_of, typed = {}, command.arguments or {}, options_of(command), {}
   local function begin(option)
     if option.many then options[target_of(option)] = {} end
   end
@@ -343,19 +311,22 @@ local function read_words(root, names, command, words, at)
       if option then
         local value, place = given_for(option, option_of, words, at)
         if value then at, problem = place, put(options, option, name, value) else problem = place end
+        if not typed[M.name_of(option)] then typed[#typed + 1], typed[M.name_of(option)] = option, true end
       else
-        problem, hint = unknown_option(root, names, command, option_of, name)
+        problem, hint = mistakes.option(M, root, names, command, option_of, name)
       end
     end
     if problem then return nil, problem, hint end
   end
-  local problem = missing(command, options, given) or named_twice(command, options)
+  local way, problem = way_of(command, typed)
+  problem = problem or missing(command, options, given) or lacking(options, typed, option_of)
+    or named_twice(command, options)
   if problem then return nil, problem end
-  return options
+  return options, way
 end
 
---- Returns the options, the names of the command, and the command; or nil, a message, a hint, and the names. For help
---- the options are { help = command }.
+--- Returns the options, the names of the command, the command, the effect (print, plan or send) and the way; or
+--- nil, a message, a hint, and the names. For help the options are { help = command }.
 function M.parse(root, words)
   local command, at, names, above = M.leaf(root, words)
   for i, word in ipairs(words) do
@@ -365,11 +336,11 @@ function M.parse(root, words)
     end
   end
   if not command then
-    local message, hint = unknown_command(root, words[at + 1], names, above)
+    local message, hint = mistakes.command(M, root, words[at + 1], names, above)
     return nil, message, hint, names
   end
   local options, message, hint = read_words(root, names, command, words, at)
-  if options then return options, names, command end
+  if options then return options, names, command, WAYS[message], message end
   return nil, message, hint, names
 end
 
@@ -394,7 +365,7 @@ M.BY = { "--by", "<name>", "Who says so; without it USER." }
 
 local function load_action(command, action)
   local made = { { "Options", titles = action[5].titles, (table.unpack or unpack)(action[5]) }, -- luacheck: ignore
-    text = action[2], arguments = action[3],
+    text = action[2], arguments = action[3], does = action.does,
     unknown = function(name) return name:find "^%-%-dry" and action[7] or nil end,
     epilog = ("Example: purser %s %s %s"):format(command, action[1], action[4]) }
   for _, group in ipairs { action[6]() } do made[#made + 1] = group end
@@ -403,7 +374,7 @@ local function load_action(command, action)
 end
 
 --- Returns the table of a command of actions, each { name, text, arguments, example, options, fn() returning groups,
---- nil or the cure of --dry-run }.
+--- nil or the cure of --dry-run; does = "plan" or "send" }.
 ---@param default string|nil  the action of a word that looks like a file
 function M.actions(command, text, actions, default)
   local commands = {}

@@ -41,11 +41,23 @@ function M.usage(command, names)
   return table.concat(parts, " ") .. " [options]"
 end
 
-function M.option(option)
-  local takes, help = grammar.takes(option), grammar.help_of(option)
+function M.option(option, command)
+  local takes, help = grammar.takes(option), grammar.help_of(option, command)
   if option.many then help = help:gsub("%.$", "; may be repeated.") end
   if option.env then help = ("%s Or set %s."):format(help, option.env) end
   return option[1]:gsub(" ", ", ") .. (takes and " " .. takes or ""), help
+end
+
+--- Returns the commands of a command in sections, each { heading, commands }.
+function M.sections(command)
+  if not command.sections then return { { "Commands", command.commands or {} } } end
+  local by_name, list = {}, {}
+  for _, child in ipairs(command.commands) do by_name[child[1]] = child end
+  for i, section in ipairs(command.sections) do
+    list[i] = { section[1], {} }
+    for name in section[2]:gmatch "%S+" do table.insert(list[i][2], by_name[name]) end
+  end
+  return list
 end
 
 function M.text(command, names)
@@ -59,9 +71,10 @@ function M.text(command, names)
     end
   end
   local function plain(child) return child[1], child[2] end
-  add("Commands", command.commands, 1, plain)
+  local function option_of(option) return M.option(option, command) end
+  for _, section in ipairs(M.sections(command)) do add(section[1], section[2], 1, plain) end
   add("Arguments", command.arguments, 1, plain)
-  for _, group in ipairs(command) do add(group[1], group, 2, M.option) end
+  for _, group in ipairs(command) do add(group[1], group, 2, option_of) end
   if command.epilog then out[#out + 1] = folded("\n" .. command.epilog, width, 0, 0) end
   local text = table.concat(out)
   local _, lines = text:gsub("\n", "")

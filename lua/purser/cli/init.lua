@@ -13,6 +13,7 @@ local grammar = lazy "purser.cli.grammar"
 local help = lazy "purser.cli.help"
 local operation = lazy "purser.cli.operation"
 local output = lazy "purser.cli.output"
+local steps = lazy "purser.cli.steps"
 local terminal = require "purser.cli.terminal"
 local values = lazy "purser.cli.values"
 local version = require "purser.version"
@@ -54,28 +55,30 @@ local function code_of(problem)
 end
 
 -- Runs the parsed command. Returns the exit code: 0 where the command returns no number.
-local function dispatch(options, names, command)
+local function dispatch(request)
+  local options, command = request.options, request.command
   local _, code = xpcall(function()
     output.check(options, command)
     documents.check(options, command)
     terminal.settings.words, terminal.settings.again = connection.words(options, true), nil
     terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
-    if command.row then return operation.run(command.row, options) end
-    options.action = options.action or names[3]
-    return commands.module(names[2]).start(options)
+    options.action = options.action or request.action
+    local module = command.row and operation or commands.module(request.name)
+    if module.look then return steps.run(request, module) end
+    return module.start(options)
   end, code_of)
   return connection.finish(options, type(code) == "number" and code or 0)
 end
 
-local function run_into_file(options, names, command)
-  local path = options.output
+local function run_into_file(request)
+  local path = request.options.output
   local draft, reason = files.draft(path)
   if not draft then
     terminal.fail("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
     return 2
   end
   terminal.settings.output, terminal.settings.after_output, terminal.settings.has_output = draft, nil, nil
-  local code = dispatch(options, names, command)
+  local code = dispatch(request)
   terminal.settings.output = nil
   if code > 0 and not (code < NOT_WRITTEN and terminal.settings.has_output) then -- some codes say what the result says
     draft.discard()
@@ -108,20 +111,22 @@ local function run(words)
   core.harden_process() -- no core file, and no other process of this user, sees the keys
   credentials.take_secret()
   terminal.settings.line = values.command_line(words)
-  words = grammar.normal(words, commands.shared())
-  local options, names, command, named = grammar.parse(commands.root(), words)
+  words = grammar.normal(words[1] and words or { "--help" }, commands.shared())
+  local options, names, command, does, way = grammar.parse(commands.root(), words)
   if not options then
     terminal.fail("%s", names)
     if command then terminal.say("%s", command) end
-    terminal.say("`%s --help` shows what can be given", table.concat(named, " "))
+    terminal.say("`%s --help` shows what can be given", table.concat(does, " "))
     return 2
   end
   if options.help then return terminal.write(help.text(options.help, names)) and 0 or 5 end
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
   local is_json = options.format == "json" or options.json
   terminal.settings.json, terminal.settings.is_table = is_json, options.format == "table"
+  terminal.settings.wide = options.wide
   terminal.settings.time, terminal.settings.color, terminal.settings.recover = options.time, options.color, nil
-  return (options.output and run_into_file or dispatch)(options, names, command)
+  return (options.output and run_into_file or dispatch) { command = command, name = names[2], action = names[3],
+    does = does, way = way, options = options }
 end
 
 function M.run(arguments)

@@ -1,11 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- Runs one operation: parameters, networks, confirmation, call, result, and the search after an unknown outcome.
+-- An operation in four steps (steps.lua): the look at parameters, networks and plan; the call; the result, and the
+-- search after an unknown outcome.
 
+local before = require "purser.cli.before"
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local errors = require "purser.client.call.errors"
+local ends = require "purser.cli.ends"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local key_file = require "purser.client.util.key_file"
@@ -61,8 +64,8 @@ end
 
 local function stop_unread(err)
   local code = report.failure(catalogue.by_name["wallet.coins"], {}, err)
-  report.say("nothing was sent, because the coins and networks cannot be read%s",
-    err.code == "700007" and "; --unchecked sends it as typed" or "")
+  report.say("nothing was sent, because the coins and networks cannot be read%s", err.code == "700007"
+    and "; --without-coins sends it, with fee, minimum and network not checked" or "")
   report.stop(code)
 end
 
@@ -70,60 +73,67 @@ local function say_warnings(plan)
   for _, warning in ipairs(plan.warnings) do report.say("warning: %s", warning) end
 end
 
-local function reject(plan, options)
-  terminal.fail("%s: nothing was sent%s", plan.title, options.format == "json" and ": "
-    .. table.concat(plan.problems, "; ") or "")
+local function reject(plan, format)
+  terminal.fail("%s: nothing was sent%s", plan.title, format == "json" and ": " .. table.concat(plan.problems, "; ")
+    or "")
   for _, problem in ipairs(plan.problems) do report.say("error: %s", problem) end
   say_warnings(plan)
   report.stop(report.BAD_INPUT)
 end
 
-local function show_plan(plan, fields, options)
-  local text = output.rows({ "what", "text" }, fields, { format = options.format, raw = options.raw })
-  if options.format == "table" then
-    text = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
-  elseif options.format == "json" then
-    text = output.json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
-      fee = plan.fee, total = plan.total, arrives = plan.arrives, arrives_at_least = plan.arrives_at_least,
-      params = plan.params, errors = plan.problems, warnings = plan.warnings }, "  ")
-  end
-  report.write(text, options.raw)
-  report.stop(plan.ok and report.DONE or report.BAD_INPUT)
-end
-
--- Plans a withdrawal. Returns what is sent and what is shown before the question.
-local function plan_withdrawal(client, row, params, options)
-  local given = { require_saved_address = options.require_saved_address or nil }
-  for name, value in pairs(params) do given[name] = value end
-  local plan, err = client.wallet:plan_withdraw(given, row.full_name)
-  if not plan then stop_unread(err) end
+-- Returns a plan's lines, problems and warnings as fields.
+local function fields_of(plan)
   local fields = {}
   local function add(what, text) fields[#fields + 1] = { what, text, what = what, text = text } end
   for _, line in ipairs(plan.lines) do add(line[1], line[2]) end
   for _, problem in ipairs(plan.problems) do add("error", problem) end
   for _, warning in ipairs(plan.warnings) do add("warning", warning) end
-  if options.plan then show_plan(plan, fields, options) end
-  if not plan.ok then reject(plan, options) end
-  if options.yes then
-    report.say("%s over %s (%s)", plan.title, tostring(plan.network.netWork), tostring(plan.network.network))
-    say_warnings(plan)
-  end
-  return plan.params, fields
+  return fields
 end
 
--- Checks and completes the parameters of a call. Returns them, with what is to be shown before the question.
-local function look_up(client, row, params, options)
+local function text_of_plan(plan, options)
+  if options.format == "table" then
+    return ((tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end))
+  elseif options.format == "json" then
+    return output.json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
+      fee = plan.fee, total = plan.total, arrives = plan.arrives, arrives_at_least = plan.arrives_at_least,
+      params = plan.params, errors = plan.problems, warnings = plan.warnings }, "  ")
+  end
+  return output.rows({ "what", "text" }, fields_of(plan), { format = options.format, raw = options.raw })
+end
+
+-- Returns the plan of a withdrawal.
+local function plan_of(screen, options)
+  local given = { require_saved_address = options.require_saved_address or nil,
+    unchecked_address = options.address_as_is or nil, without_coins = options.without_coins or nil }
+  for name, value in pairs(screen.params) do given[name] = value end
+  local plan, err = screen.client.wallet:plan_withdraw(given, screen.row.full_name)
+  return plan or stop_unread(err)
+end
+
+-- Returns the parameters with the service's names of coin and network.
+local function named(screen)
+  local row, params = screen.row, screen.params
   local name = catalogue.network_param(row)
-  if options.unchecked or not name then return params end
-  if catalogue.withdraws(row) then return plan_withdrawal(client, row, params, options) end
-  if not params[name] or params[name]:find("(", 1, true) then return params end -- the long name, which these take
-  local network, err = client.wallet:find_network { coin = params.coin, network = params[name] }
+  if not name or not params[name] or params[name]:find("(", 1, true) then return params end -- the long name is taken
+  local network, err = screen.client.wallet:find_network { coin = params.coin, network = params[name] }
   if not network and err.kind ~= "argument" then stop_unread(err) end
   if not network then report.bad_input("%s: %s", row.full_name, err.message) end
   local found = {}
   for key, value in pairs(params) do found[key] = value end
   found.coin, found[name] = network.coin, network.network
   return found
+end
+
+-- Checks and completes the parameters of a call. Notes what is shown before the question.
+local function look_up(screen, options)
+  if not catalogue.withdraws(screen.row) then
+    screen.params = options.without_coins and screen.params or named(screen)
+    return
+  end
+  local plan = plan_of(screen, options)
+  if not plan.ok then reject(plan, options.format) end
+  screen.plan, screen.params, screen.fields = plan, plan.params, fields_of(plan)
 end
 
 local function facts(row, params)
@@ -136,30 +146,36 @@ local function facts(row, params)
   return lines
 end
 
-local function ask(row, params, options, sources, planned)
-  if row.effect == "read" or options.yes then return end
+-- Asks, or says what --yes sends; ends the command without a yes.
+local function confirm(screen, options)
+  local row, plan = screen.row, screen.plan
+  if options.yes then
+    local network = plan and plan.network
+    if plan then report.note("%s over %s (%s)", plan.title, tostring(network.netWork), tostring(network.network)) end
+    return plan and say_warnings(plan)
+  end
   report.check_can_ask(options, row.full_name .. " is a write call")
-  local fields = facts(row, params)
+  local fields = facts(row, screen.params)
   for _, pair in ipairs(options.extra) do fields[#fields + 1] = { "extra", pair[1] .. " = " .. pair[2] } end
-  for _, field in ipairs(planned or {}) do
+  for _, field in ipairs(screen.fields) do
     if field[1] ~= "to" then fields[#fields + 1] = field end -- the address and the memo stand there already
   end
-  report.ask(options, "This " .. catalogue.effects[row.effect], sources, fields)
+  report.ask(options, "This " .. catalogue.effects[row.effect], screen.sources, fields)
 end
 
 local MASK = "***"
 
--- Returns the exit code. Where the key goes is what this command was given, and nothing of the answer.
-local function keep_secret(row, record, path, sources)
-  local ok, reason = key_file.write(path, { base_url = sources.base_url, profile = sources.profile,
+-- Keeps a new key. Returns the end. The file is given by the command line, never by the answer.
+local function keep_secret(screen, record, path)
+  local ok, reason = key_file.write(path, { base_url = screen.sources.base_url, profile = screen.sources.profile,
     api_key = record.apiKey, secret_key = record.secretKey }, true)
   if ok then
     report.say("the keys were written to %s (use it with --credentials)", path)
-    return report.DONE
+    return "made"
   end
   os.remove(path)
   report.say("the key was made, but its secret could not be written to %s: %s", path, tostring(reason))
-  return report.lost_key(row, record.subAccount, record.apiKey)
+  return report.lost_key(screen.row, record.subAccount, record.apiKey)
 end
 
 local function hide(text, name)
@@ -190,28 +206,29 @@ function M.request_text(request, row, profile, format)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Finds out what became of a call whose outcome is unknown. Returns the exit code.
-function M.find_out(client, row, params, err, options)
+--- Looks for a call of unknown outcome. Returns the end.
+function M.find_out(screen, err, options)
+  local row, params = screen.row, screen.params
   report.say("%s", errors.text(err, false))
   report.say("its outcome is unknown; looking for it")
-  local answer, problem = client:reconcile(err)
+  local answer, problem = screen.client:reconcile(err)
   if answer and answer.outcome == "done" then
     report.say("it was executed, once; this is what the service keeps of it")
     report.write(output.record(catalogue.by_name[row.reconcile.lookup] or row, answer.record, options))
-    return answer.secret_lost and report.lost_key(row, params.subAccount, answer.record.apiKey) or report.DONE
+    return answer.secret_lost and report.lost_key(row, params.subAccount, answer.record.apiKey) or "made"
   elseif answer and answer.outcome == "not_done" then
     report.say("it was not executed%s; it may be run again", answer.reason and ": " .. answer.reason or "")
-    return report.NOT_SENT
+    return "not sent"
   elseif answer then
     report.say("it cannot be decided: %s (%d records might be it)", answer.reason or "", #(answer.candidates or {}))
   else
     report.say("it could not be looked for: %s", tostring(problem))
   end
-  return report.failure(row, params, err)
+  return ends.of_code(report.failure(row, params, err))
 end
 
 -- Calls again where the clock alone was off: the rejection corrected it, and proves that nothing happened.
-local function act(client, row, params, call_options)
+local function call(client, row, params, call_options)
   local result, err = client:call(row.full_name, params, call_options)
   if not err or err.outcome ~= "rejected" or not err.clock_corrected then return result, err end
   report.say("the service's clock is %d ms from this machine's, so it rejected the call; retrying with its time",
@@ -219,112 +236,178 @@ local function act(client, row, params, call_options)
   return client:call(row.full_name, params, call_options)
 end
 
-local function execute(client, row, params, options, call_options)
-  if row.effect ~= "read" then return act(client, row, params, call_options) end
-  local now = core.now_ms()
-  local result, err, part = listing.run(client, row, params, { options = call_options, now = now, all = options.all,
-    from = tonumber(params.startTime), to = tonumber(params.endTime) or now })
-  options.part = part
-  return result, err
-end
-
 local next_steps = {
   ["wallet.withdraw"] = "wait withdrawal %s", ["wallet.withdraw_legacy"] = "wait withdrawal %s",
+  ["wallet.cancel_withdrawal"] = "wait withdrawal %s --goal cancelled",
   ["broker.create_sub_account"] = "broker create_api_key --subAccount %s --help",
   ["sub_account.create_sub_account"] = "sub_account create_api_key --subAccount %s --help",
 }
 
--- Shows a result. Returns the exit code: of a conversion the service may reject each coin, and says so in the result.
-local function show_result(row, result, options)
-  local shown = {}
+-- Shows a result, and for a part of a list the words for the rest.
+local function show_result(screen, result, options)
+  local row, shown = screen.row, {}
   for name, value in pairs(result) do
     shown[name] = name == "secretKey" and not options.show_secret and MASK or value
   end
   report.write(output.render(row, shown, options), options.raw,
     row.effect ~= "read" and row.full_name .. " was done; do not run it again" or nil)
-  if options.part then report.note("%s", options.part) end
+  if screen.part then report.note("%s", screen.part) end
   local next_step = next_steps[row.full_name]
   if next_step and (result.id or result.subAccount) then
     report.note("next: purser %s", next_step:format(values.shell_word(tostring(result.id or result.subAccount))))
   end
-  for _, failed in ipairs(result.failedList or {}) do
+end
+
+-- Returns the ends of a made call: in a conversion the service may reject each coin.
+local function made_ends(result, word)
+  local made = { word }
+  for i, failed in ipairs(result.failedList or {}) do
     report.say("%s was not converted: %s [code %s]", failed.asset, failed.message, failed.code)
+    made[i + 1] = "rejected"
   end
-  return (result.failedList or {})[1] and report.REJECTED or report.DONE
+  return made
 end
 
-local function fail(client, row, params, err, options)
-  if options.reconcile and err.outcome == "unknown" then return M.find_out(client, row, params, err, options) end
-  local code, plan = report.failure(row, params, err), err.details and err.details.plan
+local function fail(screen, err, options)
+  if options.reconcile and err.outcome == "unknown" then return M.find_out(screen, err, options) end
+  local code, plan = report.failure(screen.row, screen.asked, err), err.details and err.details.plan
   if plan and options.format ~= "json" then report.write(plan, true) end -- which persons have to sign
-  return plan and report.NOT_SENT or code
+  return plan and "held" or ends.of_code(code)
 end
 
-local function show_repeated(row, result, options)
+local function show_repeated(screen, result, options)
   report.note("nothing was sent: this call was made before, and this is its result")
-  local code = show_result(row, result, options)
-  if not catalogue.creates_key(row) then return code end
+  show_result(screen, result, options)
   local kept = options.secret_file and key_file.read(options.secret_file)
-  if kept and kept.api_key == result.apiKey then return code end
+  if not catalogue.creates_key(screen.row) or kept and kept.api_key == result.apiKey then
+    return made_ends(result, "made before")
+  end
   report.say("its secret was shown by the run that made it, and is kept nowhere else")
-  return report.lost_key(row, result.subAccount, result.apiKey)
+  return { report.lost_key(screen.row, result.subAccount, result.apiKey) }
 end
 
-local function complete(client, row, params, options, call_options, handle_note, sources)
-  if options.secret_file then -- before anything is sent
-    local made, reason = core.create_private(options.secret_file)
-    if made then made, reason = files.can_replace(options.secret_file) end
-    if not made then
-      report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", options.secret_file, reason)
-    end
-  end
-  if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
-  local result, err = execute(client, row, params, options, call_options)
-  local is_repeated = call_options.info.repeated
-  if options.secret_file and (is_repeated or not result) then os.remove(options.secret_file) end
-  if not result then return fail(client, row, params, err, options) end
-  if is_repeated then return show_repeated(row, result, options) end
-  local kept = options.secret_file and keep_secret(row, result, options.secret_file, sources)
-  local code = show_result(row, result, options)
-  return kept or code
+-- Makes the file for a new key's secret, before anything is sent.
+local function make_secret_file(path)
+  local made, reason = core.create_private(path)
+  if made then made, reason = files.can_replace(path) end
+  if not made then report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", path, reason) end
 end
 
-function M.run(row, options)
-  local params = params_of(row, options)
-  local client, sources = connection.open(options, { is_draft = true })
-  if options.key and not sources.journal then
-    report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
+-- The looks by way. Each notes on the screen all to be shown, or all to be sent by `act`.
+local looks = {}
+
+function looks.show(screen, options)
+  look_up(screen, options)
+  local params, now = screen.params, core.now_ms()
+  screen.result, screen.err, screen.part = listing.run(screen.client, screen.row, params, { options = screen.call,
+    now = now, all = options.all, from = tonumber(params.startTime), to = tonumber(params.endTime) or now })
+end
+
+function looks.follow() end
+
+function looks.request(screen, options)
+  add_passwords(screen.row, screen.params, options)
+  screen.request, screen.err = screen.client:preview(screen.row.full_name, screen.params, screen.call)
+end
+
+function looks.plan(screen, options)
+  local plan = plan_of(screen, options)
+  screen.plan = plan
+  if not plan.ok then return end
+  add_passwords(screen.row, plan.params, options)
+  local request, err = screen.client:preview(screen.row.full_name, plan.params, screen.call)
+  if request then return end -- else the guard rules or a parameter say no
+  plan.ok, plan.problems[1] = false, report.sentence(err)
+end
+
+function looks.send(screen, options)
+  local client, row = screen.client, screen.row
+  screen.result, screen.err = client:recall(row.full_name, screen.params, screen.call)
+  if screen.result or screen.err then -- of what was made before, nothing is checked, planned or asked
+    screen.is_known = true
+    return
   end
-  terminal.settings.again = options.key and terminal.settings.line
-  local call_options = { key = options.key, asked = params, info = {} }
-  for _, pair in ipairs(options.extra) do
-    call_options.extra_params = call_options.extra_params or {}
-    call_options.extra_params[pair[1]] = pair[2]
-  end
-  if not (options.plan or options.dry_run) then -- of what was made before, nothing is checked, planned or asked
-    local result, problem = client:recall(row.full_name, params, call_options)
-    if result then return show_repeated(row, result, options) end
-    if problem then return fail(client, row, params, problem, options) end
-  end
-  add_passwords(row, params, options)
-  local handle_note = not options.plan and add_handle(row, params, options.key)
-  local request, err = client:preview(row.full_name, params, call_options)
-  if not request and not options.plan then return report.failure(row, params, err) end
-  if catalogue.creates_key(row) and not (options.dry_run or options.show_secret or options.secret_file) then
+  add_passwords(row, screen.params, options)
+  screen.handle_note = add_handle(row, screen.params, options.key)
+  local request, err = client:preview(row.full_name, screen.params, screen.call)
+  if not request then
+    screen.err = err
+  elseif catalogue.creates_key(row) and not (options.show_secret or options.secret_file) then
     report.bad_input("the service shows the new key's secret this once, and it would be lost; give --secret-file FILE "
       .. "or --show-secret")
-  elseif options.dry_run then
-    report.say("nothing is sent to %s (from %s) with the keys from %s%s", sources.url, sources.service, sources.keys,
-      catalogue.withdraws(row)
-      and "; coin, network and address are not checked: --plan checks them"
-      or catalogue.network_param(row) and "; the network is looked up only when it is sent" or "")
-    report.write(M.request_text(request, row, client.profile, options.format))
-    return report.DONE
+  else
+    if row.reconcile and row.reconcile.target_state then before.find_record(screen, options) end
+    look_up(screen, options)
+    before.look_by_id(screen, options)
   end
-  if options.cursor then return listing.follow(client, row, params, options) end
-  local checked, planned = look_up(client, row, params, options)
-  ask(row, checked, options, sources, planned)
-  return complete(sources.begin(), row, checked, options, call_options, handle_note, sources)
+end
+
+--- Looks. Returns the screen.
+function M.look(request)
+  local row, options = request.command.row, request.options
+  local screen = { row = row, params = params_of(row, options), fields = {}, call = { key = options.key, info = {} } }
+  screen.client, screen.sources = connection.open(options, { is_draft = true })
+  screen.asked, screen.call.asked = screen.params, screen.params
+  for _, pair in ipairs(options.extra) do
+    screen.call.extra_params = screen.call.extra_params or {}
+    screen.call.extra_params[pair[1]] = pair[2]
+  end
+  looks[request.way](screen, options)
+  return screen
+end
+
+--- Asks, and makes the call of the screen. Returns the ends.
+function M.act(screen, request)
+  local row, options = screen.row, request.options
+  if screen.is_known and screen.result then return show_repeated(screen, screen.result, options) end
+  if screen.is_known then return { fail(screen, screen.err, options) } end
+  if screen.err then return { ends.of_code(report.failure(row, screen.params, screen.err)) } end
+  if screen.found then return before.show_found(screen, options) end
+  confirm(screen, options)
+  terminal.settings.again = screen.call.key and terminal.settings.line
+  if options.secret_file then make_secret_file(options.secret_file) end
+  if screen.handle_note then report.note("%s", screen.handle_note) end -- known whatever happens
+  screen.client = screen.sources.begin()
+  local result, err = call(screen.client, row, screen.params, screen.call)
+  local is_repeated = screen.call.info.repeated
+  if options.secret_file and (is_repeated or not result) then os.remove(options.secret_file) end
+  if not result then return { fail(screen, err, options) } end
+  if is_repeated then return show_repeated(screen, result, options) end
+  local kept = options.secret_file and keep_secret(screen, result, options.secret_file)
+  show_result(screen, result, options)
+  return made_ends(result, kept or "made")
+end
+
+-- Says of the ways that send nothing. Each returns the exit code.
+local says = {}
+
+function says.show(screen, options)
+  if not screen.result then return report.failure(screen.row, screen.params, screen.err) end
+  show_result(screen, screen.result, options)
+  return report.DONE
+end
+
+function says.follow(screen, options) return listing.follow(screen.client, screen.row, screen.params, options) end
+
+function says.request(screen, options)
+  local row, sources = screen.row, screen.sources
+  if not screen.request then return report.failure(row, screen.params, screen.err) end
+  report.say("nothing is sent to %s (from %s) with the keys from %s%s", sources.url, sources.service, sources.keys,
+    catalogue.withdraws(row) and "; coin, network and address are not checked: --plan checks them"
+    or catalogue.network_param(row) and "; the network is looked up only when it is sent" or "")
+  report.write(M.request_text(screen.request, row, screen.client.profile, options.format))
+  return report.DONE
+end
+
+function says.plan(screen, options)
+  report.write(text_of_plan(screen.plan, options), options.raw)
+  return screen.plan.ok and report.DONE or report.BAD_INPUT
+end
+
+--- Says the end. Returns the exit code.
+function M.say(request, screen, made)
+  if made then return ends.code(made) end
+  return says[request.way](screen, request.options)
 end
 
 return M

@@ -47,7 +47,8 @@ local function numeric(titles, lines)
 end
 
 local function room()
-  return not terminal.settings.output and core.is_terminal(1) and core.terminal_width(1) or math.huge
+  local is_bound = not terminal.settings.wide and not terminal.settings.output and core.is_terminal(1)
+  return is_bound and core.terminal_width(1) or math.huge
 end
 
 function M.fields(titles, lines)
@@ -108,9 +109,10 @@ function M.group(titles, facts)
     { "--csv", "The same as --format csv.", target = "format", value = "csv" },
     { "--time", "<style>", "Times as utc (tables), local, iso or ms (csv).",
       choices = { "utc", "local", "iso", "ms" } },
+    { "--wide", "On a narrow terminal, too, every column, and ids whole." },
     { "--output", "<file>", "File for the result, written whole or not at all." },
-    { "--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a ' before it, "
-      .. "and what hides is shown as an escape." } }
+    { "--raw", "The exact texts, for programs: states as numbers; in csv a cell that a spreadsheet would run gets no ' "
+      .. "before it, and what hides is no escape." } }
   if titles and not facts.is_record then
     table.insert(group, 5, { "--filter", "<name=value>", "Only records whose member has this value.", many = true })
   end
@@ -161,14 +163,20 @@ end
 
 local has_states = { deposit = true, withdrawal = true }
 
--- Returns a value as a cell; a short cell has minutes of a time, and the name of a state.
-local function shown(title, value, shape, is_short)
+-- Returns a record with the name of its state in place of the number, unless the exact texts are wanted.
+local function with_state(shape, record, options)
+  if not has_states[shape] or record.status == nil or options.raw then return record end
+  local copy = {}
+  for name, value in pairs(record) do copy[name] = value end
+  copy.status = values.state(shape, record.status)
+  return copy
+end
+
+-- Returns a value as a cell; a short cell has minutes of a time.
+local function shown(title, value, is_short)
   if is_time(title, value) then
     local text = values.show_time(value, terminal.settings.time)
     return is_short and not terminal.settings.time and text:sub(1, 16) or text
-  end
-  if title == "status" and has_states[shape] and value ~= nil then
-    value = values.state(shape, value):gsub(is_short and "^%d+ " or "", "")
   end
   return plain_text.clean(text_of(value))
 end
@@ -191,13 +199,13 @@ local function as_csv(titles, lines, is_raw)
 end
 
 -- Returns a table without the columns that have no value, unless --columns names them.
-local function as_table(titles, lines, shape, is_asked, is_short)
+local function as_table(titles, lines, is_asked, is_short)
   local used, cells = {}, {}
   for l in ipairs(lines) do cells[l] = {} end
   for c, title in ipairs(titles) do
     local short, is_used = title:match "[^.]*$", is_asked
     for l, line in ipairs(lines) do
-      cells[l][#used + 1] = shown(short, line[c], shape, is_short)
+      cells[l][#used + 1] = shown(short, line[c], is_short)
       is_used = is_used or cells[l][#used + 1] ~= ""
     end
     if is_used then used[#used + 1] = short end
@@ -221,7 +229,7 @@ local function equals(value, text, name, kind)
   local amount = is_amount[name] and decimal(text_of(value))
   if amount then return amount:eq(text) end
   if name == "state" then text = text:lower() end
-  return text_of(value) == text or kind and values.state(kind, value):match "%S+$" == text:upper()
+  return text_of(value) == text or kind and values.state(kind, value) == text:upper()
 end
 
 local function passing_record(record, column, text, shape)
@@ -266,12 +274,43 @@ local function lines_of(columns, records)
   return lines
 end
 
--- The columns on a narrow terminal.
+-- The columns on a narrow terminal; `below` has lines under the row.
 local slim = {
   operation = { "id", "command", "effect", "summary" },
   deposit = { "insertTime", "coin", "amount", "status", "address" },
   withdrawal = { "applyTime", "coin", "amount", "status", "id" },
+  payment = { "key", "state", "amount", "asset", "to", "id", below = "message" },
 }
+slim.sub_account_deposit = slim.deposit
+
+local SHORT = { id = true, address = true, to = true, txId = true }
+
+-- Returns lines of cells with ids shortened in the middle.
+local function shortened(columns, lines)
+  for _, line in ipairs(lines) do
+    for c, name in ipairs(columns) do
+      local text = SHORT[name] and line[c] ~= nil and tostring(line[c]) or ""
+      if #text > 16 and not text:find "[^%w]" then line[c] = text:sub(1, 6) .. ".." .. text:sub(-4) end
+    end
+  end
+  return lines
+end
+
+-- Returns the table of a narrow terminal, with the texts of `below` under their rows, and ids shortened where there is
+-- no room for whole ones; or nil where it does not fit.
+local function narrow_table(few, records)
+  local text, fits = as_table(few, lines_of(few, records), true, true)
+  if not fits then text, fits = as_table(few, shortened(few, lines_of(few, records)), true, true) end
+  if not fits or not few.below then return fits and text or nil end
+  local out, at = {}, -2 -- behind the titles and their rule
+  for line in text:gmatch "[^\n]+" do
+    at = at + 1
+    out[#out + 1] = line
+    local below = at > 0 and records[at][few.below] or ""
+    if below ~= "" then out[#out + 1] = terminal.fold("    " .. plain_text.clean(below), 4) end
+  end
+  return table.concat(out, "\n") .. "\n"
+end
 
 local function listed(columns, records, options, shape, empty)
   local few = not options.shown and slim[shape]
@@ -279,11 +318,11 @@ local function listed(columns, records, options, shape, empty)
   local lines = lines_of(columns, records)
   if options.format == "csv" then return as_csv(columns, lines, options.raw) end
   if not lines[1] then return empty or "(none)\n" end
-  local text, is_table = as_table(columns, lines, shape, options.shown ~= nil)
+  local text, is_table = as_table(columns, lines, options.shown ~= nil)
   if is_table or not few or not lines[2] then return text end
-  local short, fits = as_table(few, lines_of(few, records), shape, true, true)
-  if not fits then return text end
-  report.note("(too narrow for all columns; --columns NAMES or --json shows more)")
+  local short = narrow_table(few, records)
+  if not short then return text end
+  report.note("(too narrow for all columns and whole ids; --wide, --columns NAMES or --json shows them)")
   return short
 end
 
@@ -336,21 +375,38 @@ function M.members(row)
 end
 
 function M.records(row, result, options)
-  return M.passing(M.members(row), row.result.list and result or row.result.page and result.data or result.rows,
+  local list = M.passing(M.members(row), row.result.list and result or row.result.page and result.data or result.rows,
     options, row.shape)
+  for i, record in ipairs(list) do list[i] = with_state(row.shape, record, options) end
+  return list
 end
 
 function M.listed(row, records, options)
   return listed(options.format ~= "csv" and narrow[row.shape] or M.members(row), records, options, row.shape)
 end
 
+-- Returns the members of a record as fields; a list of records becomes a table below the fields.
+local function whole_record(row, record)
+  local names, cells, below = {}, {}, ""
+  for _, member in ipairs(row.members) do
+    local list = member.members and record[member.name]
+    if type(list) == "table" and list[1] then
+      local columns = {}
+      for i, inner in ipairs(member.members) do columns[i] = inner.name end
+      below = below .. "\n" .. as_table(columns, lines_of(columns, list))
+    else
+      names[#names + 1] = member.name
+      cells[#cells + 1] = shown(member.name, record[member.name])
+    end
+  end
+  return M.fields(names, { cells }) .. below
+end
+
 function M.record(row, record, options)
+  record = with_state(row.shape, record, options)
   if options.format == "json" then return M.json(record, "  ") end
-  if options.format == "csv" then return M.listed(row, { record }, options) end
-  local names, cells = options.shown or {}, {}
-  for i, member in ipairs(options.shown and {} or row.members) do names[i] = member.name end
-  for i, name in ipairs(names) do cells[i] = shown(name, record[name], row.shape) end
-  return M.fields(names, { cells })
+  if options.format == "csv" or options.shown then return M.listed(row, { record }, options) end
+  return whole_record(row, record)
 end
 
 --- Returns the text of a result.
@@ -377,8 +433,8 @@ end
 
 --- Checks the output options, and keeps the names of --columns as options.shown.
 function M.check(options, command)
-  if options.raw and options.format ~= "csv" then
-    report.bad_input "--raw is for csv; json holds the exact texts anyway"
+  if options.raw and options.format == "table" then
+    report.bad_input "--raw is for csv and json; a table shows no exact texts"
   end
   if options["until"] and options.since and options.since > options["until"] then
     report.bad_input "--since is later than --until; exchange them"

@@ -202,9 +202,9 @@ local function add_rows(out, heading, rows, command)
     local text = workers_of(row) or row.state
     count[text] = (count[text] or 0) + 1
     if count[text] <= SHOWN then
-      local message = row.now and row.now.message and row.now.message ~= row.state and row.now.message:sub(1, 60) or ""
-      out[#out + 1] = plain_text.clean(("  %s  %s  %s  %s"):format(row.key, amount_text(row), row.state, message))
-        :gsub(" +$", "") .. "\n"
+      local message = row.now and row.now.message ~= row.state and row.now.message
+      out[#out + 1] = plain_text.clean(("  %s  %s  %s"):format(row.key, amount_text(row), row.state)) .. "\n"
+      if message then out[#out + 1] = plain_text.clean("      " .. message) .. "\n" end
       for line in command_for(row, command):gmatch "[^\n]+" do out[#out + 1] = "      " .. line .. "\n" end
     end
   end
@@ -290,9 +290,16 @@ local function heading(plan, queue)
 end
 
 local function table_of(rows)
-  local cells = {}
-  for i, payment in ipairs(rows) do cells[i] = row_of(payment) end
-  return (output.aligned({ "line", "key", "amount", "asset", "network", "to" }, cells))
+  local cells, has_names = {}, false
+  for i, payment in ipairs(rows) do
+    cells[i] = row_of(payment)
+    has_names = has_names or payment.payee ~= nil
+  end
+  for i, payment in ipairs(has_names and rows or {}) do
+    table.insert(cells[i], 3, plain_text.clean(payment.payee or ""))
+  end
+  return (output.aligned({ "line", "key", has_names and "name" or "amount", has_names and "amount" or "asset",
+    has_names and "asset" or "network", has_names and "network" or "to", has_names and "to" or nil }, cells))
 end
 
 --- Returns undecided payments as text, and their number and sums.
@@ -354,10 +361,10 @@ function M.show(plan, queue, command)
   return table.concat(out) .. table_of(shown)
 end
 
-M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "memo", "fee", "state", "message" }
+M.TITLES = { "line", "key", "name", "operation", "amount", "asset", "network", "to", "memo", "fee", "state", "message" }
 
 function M.record(row, state, message)
-  return { line = row.line, key = row.key, operation = row.operation, amount = row.params.amount,
+  return { line = row.line, key = row.key, name = row.payee, operation = row.operation, amount = row.params.amount,
     asset = asset_of(row), network = row.params.netWork or row.params.network, to = destination_of(row),
     memo = row.params.memo, fee = row.fee, state = state, message = message }
 end

@@ -8,6 +8,7 @@ local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
+local address = lazy "purser.cli.address"
 local limits = lazy "purser.hosts.limits"
 local grammar = require "purser.cli.grammar"
 local output = require "purser.cli.output"
@@ -21,7 +22,8 @@ local M = {}
 
 local HELD, ASKED = 4, 6 -- exit codes: another process reads; a person has to look
 
-local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS." }
+local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS.",
+  reads = "deposits" }
 local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until.",
   reads = "customers" }
 local COIN = { "--coin", "<text>", "Of this coin alone." }
@@ -254,14 +256,20 @@ M.address = {}
 function M.address.grammar()
   return {
     text = "Show the deposit address of a coin on a network. It is made where there is none. An answer of another coin "
-      .. "or network, or of a form that the network cannot have, is refused.",
-    arguments = { { "coin", "As USDT.", values = {} }, { "network", "By any of its names: TRX, TRC20, Tron(TRC20).",
-      optional = true, values = {} } },
-    { "Options", { "--json", "As JSON." } }, connection.service, connection.messages,
+      .. "or network, or of a form that the network cannot have, is refused. `purser address check TEXT NETWORK` says "
+      .. "what an address is, and whether it is one of the network: without a key, and without the service.",
+    arguments = { { "coin", "As USDT; or the word check.", values = {} },
+      { "network", "By any of its names: TRX, TRC20, Tron(TRC20); or the address to check.", optional = true,
+        values = {} }, { "of", "Of an address to check: its network.", optional = true, values = {} } },
+    { "Options", { "--json", "As JSON." },
+      { "--memo", "<text>", "Of an address to check: the memo, tag or id." },
+      { "--coin", "<coin>", "Of an address to check: reads the coin's networks and contracts, from the service.",
+        target = "of_coin" } }, connection.service, connection.messages,
   }
 end
 
 function M.address.start(options)
+  if options.coin == "check" then return address.check(options) end
   local made, plan = M.made_address(connection.open(options), options.coin, options.network)
   local network, memo = plan.network, made.memo ~= nil and made.memo ~= "" and tostring(made.memo) or nil
   if options.json then

@@ -84,6 +84,9 @@ end
 function M.stop(code) error({ exit_code = code }, 0) end
 
 function M.fail(code, ...)
+  for _, text in ipairs { ... } do
+    if tostring(text):find("interrupted!", 1, true) then error("interrupted!", 0) end -- Ctrl-C, which a library met
+  end
   terminal.fail(...)
   M.stop(code)
 end
@@ -93,7 +96,8 @@ function M.bad_input(...) M.fail(M.BAD_INPUT, ...) end
 --- Returns the name of the person: --by, or USER.
 function M.person(options, command)
   local by = options.by or os.getenv "USER" or ""
-  return by ~= "" and by or M.bad_input("%s: nobody says so; give --by NAME", command)
+  return by ~= "" and by or M.bad_input("%s: the name of the person is missing, as USER is not "
+    .. "set; give --by NAME", command)
 end
 
 --- Returns its arguments; ends the command where they are nil or false, and a message or an error.
@@ -125,10 +129,11 @@ local function reconciling_command(row, params)
   return table.concat(words, " ") .. (terminal.settings.words or "")
 end
 
+--- Says that a key's secret is lost. Returns the end of the call.
 function M.lost_key(row, account, api_key)
   M.say("the secret is lost; delete the key with: purser %s delete_api_key --subAccount %s --apiKey %s", row.group,
     values.shell_word(account or "NAME"), values.shell_word(api_key or "KEY"))
-  return M.NOT_WRITTEN
+  return "lost"
 end
 
 -- Says an error, a line for each text; keeps the error for --json.

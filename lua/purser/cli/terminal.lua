@@ -204,6 +204,9 @@ function M.answer(text)
   return typed
 end
 
+--- Returns all of standard input.
+function M.input() return io.stdin:read "*a" end
+
 --- Tells whether a question reaches a person: both streams are terminals.
 function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)

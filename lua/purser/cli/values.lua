@@ -58,11 +58,8 @@ function M.show_time(ms, style)
   return os.date("!%Y-%m-%d %H:%M:%S", seconds) .. (rest > 0 and (".%03d"):format(rest) or "")
 end
 
---- Returns "5 SUCCESS" of the state 5 of a deposit or withdrawal.
-function M.state(kind, value)
-  local name = tonumber(value) and states.name(kind, value)
-  return name and ("%s %s"):format(tostring(value), name) or tostring(value)
-end
+--- Returns "SUCCESS" of the state 5 of a deposit; a state that is not known as it is.
+function M.state(kind, value) return tonumber(value) and states.name(kind, value) or tostring(value) end
 
 -- Patterns of the module's messages, and the options of the shell, in order of use.
 local shell_names = {

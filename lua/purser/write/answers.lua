@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The service's word, held against the values sent: the answer of a write call, and the members beside a list.
 
+local addresses = require "purser.address"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
@@ -121,6 +122,7 @@ local function differs(name, sent, shown)
   if name == "amount" then return decimal.shown(shown) ~= decimal.shown(sent) end
   sent, shown = tostring(sent), tostring(shown)
   if sent == shown or not exact[name] and sent:lower() == shown:lower() then return false end
+  if name == "address" and addresses.same(sent, shown, true) then return false end
   return not (loose[name] and M.is_loosely(shown, sent))
 end
 

@@ -239,16 +239,22 @@ local function ask_next(client, row)
   end
 end
 
+local CLOCK_OFF_MS = 1000
+
 -- Sends the call once, and keeps the end.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   if not self.payment then intents.doubt_rejection(self.row, self.intent, err) end
+  if err and setbacks.learn(self.state, pipeline.run, err, request) then
+    -- a clock that was right explains no rejection: the copy that was judged was late, perhaps a second one
+    local late_ms = self.state._clock:read() - self.intent.sent_at - (core.now_ms() - self.began)
+    err.is_explained = math.abs(late_ms) > CLOCK_OFF_MS or nil
+  end
   value, err = self:finish(value, err)
   if value ~= nil then
     if self.state._next then schedule.protect(ask_next, self.state, self.row) end
     return value
   end
-  setbacks.learn(self.state, pipeline.run, err, request)
   if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
   return nil, err
 end
@@ -288,7 +294,7 @@ end
 local function used(client, row, key)
   local known, message = M.journal_of(client):used(client:account(), key.name)
   if known == nil then return nil, intents.journal_error("not_sent", tostring(message)) end
-  if not known or intents.SPENT_NOTHING[known.state] then return false end
+  if not known or intents.is_free(known) then return false end
   local other = intents.other_content(known, key, row)
   if other then return nil, other end
   return known
@@ -465,14 +471,15 @@ local function settle(client, row, known, info)
   local service = M.service_of(client)
   local is_here = not known.intent.host or known.intent.host == service.host
   local result = known.state == "done" and is_here and (known.record or {})
-  if not result and not intents.SPENT_NOTHING[known.state] then
-    local answer, err = reconcile_calls.reconcile(service, known.intent)
+  if not result and not intents.is_free(known) then
+    local answer, err = reconcile_calls.reconcile(service, known.intent, nil,
+      known.rejected and { was_rejected = true } or nil)
     if not answer then return nil, undecided(row, known, "it cannot be looked for now: " .. err.message) end
     if answer.outcome == "undecided" then return nil, undecided(row, known, answer.reason, answer.candidates) end
     result = answer.outcome == "done" and (answer.record or {})
     local journal = M.journal_of(client)
     local now = not result and journal:call_of(known.intent)
-    if now and not intents.SPENT_NOTHING[now.state] then
+    if now and not intents.is_free(now) then
       return nil, undecided(row, known, "the journal does not have that it was not executed")
     end
   end

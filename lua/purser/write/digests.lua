@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- Digests and ids that outlive a release: of used keys, of equal calls, of ids at the service. A journal compares its
--- rows with what these functions say today. So no function here changes what it says of a call; spec/golden/digests
--- holds each to literals. `likeness` alone may change, with READER: a journal then makes its likenesses anew.
+-- Digests and ids that outlive a release: of used keys, of equal calls, of ids at the service. A journal compares rows
+-- with the digests of today, so no release changes a digest; spec/golden/digests.lua has literals of each. `likeness`
+-- alone may change, with READER: a journal then makes its likenesses again.
 
+local addresses = require "purser.address"
+local columns = require "purser.client.operations.columns"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 
@@ -13,7 +15,7 @@ local gsub, lower, upper = string.gsub, string.lower, string.upper
 
 --- The number of the reader of addresses, which likenesses and destinations depend on. A reader that tells addresses
 --- apart in another way has the next number.
-M.READER = 1
+M.READER = addresses.reader_version
 
 --- Returns the list that shows the records of an operation; nil for none. Both groups of sub-accounts share lists.
 ---@return string|nil
@@ -64,17 +66,20 @@ local function digest_of(title, row, params, shown, spelling)
 end
 
 -- People spell these names in several ways.
-local spelled = { asset = upper, coin = upper, toAccount = lower, fromAccount = lower, address = lower }
+local spelled = { asset = upper, coin = upper, toAccount = lower, fromAccount = lower }
 
 --- Returns the digest that equal calls of one history share: of all values that a record shows, without the generated
---- id. Of withdrawals neither network nor contract counts, and a memo counts as part of the address, as in one
---- operation.
+--- id. Of withdrawals neither network nor contract counts; address and memo count as one payee, whatever the spelling.
 function M.likeness(row, params)
   local shown, history = shown_names(row), M.makes_in(row)
   if row.moves and row.moves.to == "address" and params.address then
-    local memo = params.memo and params.memo ~= "" and ":" .. params.memo or ""
-    shown, params = nil, { coin = params.coin, address = params.address .. memo, amount = params.amount,
-      remark = params.remark }
+    shown, params = nil, { coin = params.coin, address = addresses.payee(params.address, params.memo, true),
+      amount = params.amount, remark = params.remark }
+  elseif params.toAccountType == "UID" and params.toAccount then
+    local copy = {}
+    for name, value in pairs(params) do copy[name] = value end
+    copy.toAccount = columns.canonical("UID", params.toAccount)
+    params = copy
   end
   return digest_of(history ~= "" and history or row.full_name, row, params, shown, spelled)
 end
@@ -87,8 +92,8 @@ function M.content(row, params)
   return "1:" .. digest_of(row.full_name, row, params, nil, { asset = upper, coin = upper })
 end
 
--- Letters beyond ASCII that have a small one: the first and last capital of a row of code points, and how far the small
--- ones are. Letters of other scripts are kept as they are.
+-- Capitals beyond ASCII: first and last code point of a row, and the distance to the small letters. Letters of other
+-- scripts stay.
 local CAPITALS = { { 0xC0, 0xDE, 32 }, { 0x391, 0x3A9, 32 }, { 0x400, 0x40F, 80 }, { 0x410, 0x42F, 32 } }
 
 local function utf8_of(code)
@@ -97,7 +102,7 @@ local function utf8_of(code)
   return char(0xE0 + floor(code / 4096), 0x80 + floor(code / 64) % 64, 0x80 + code % 64)
 end
 
--- Returns a character of two or three bytes without its case and width.
+-- Returns a character of two or three bytes without case and width.
 local function fold(text)
   local a, b, c = byte(text, 1, 3)
   local code = c and (a - 0xE0) * 4096 + (b - 0x80) * 64 + c - 0x80 or (a - 0xC0) * 64 + b - 0x80
@@ -107,7 +112,7 @@ local function fold(text)
   end
 end
 
---- Returns what is one key in whatever letters: `Inv-1`, `INV-1` and its full-width form are one.
+--- Returns a key without case and width: `Inv-1`, `INV-1` and the full-width form are the same key.
 ---@param key string
 ---@return string
 function M.form(key)

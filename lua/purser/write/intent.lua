@@ -98,6 +98,10 @@ end
 --- The states of calls that certainly made no record, and may be sent again.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
+--- Returns whether a key may be sent again: its call was certainly not executed. A rejection speaks of the copy that
+--- was judged, and a gateway may send two: such a call is looked for first.
+function M.is_free(call) return M.SPENT_NOTHING[call.state] and not call.rejected end
+
 --- Returns whether a row counts in sums: nothing proves that its call was not executed.
 ---@param row table<string, string>
 ---@return boolean
@@ -136,7 +140,8 @@ function M.judge_end(known, later, ending, has_open_equal)
     local is_other = ending.state ~= "unknown" and ending.state ~= "undecided"
     return { done_before = is_other or nil, record = is_other and (known.record or {}) or nil }
   end
-  return { counts = later == 0 and (not over[ending.state] or over[ending.state][known.state]) or nil }
+  local is_over = not over[ending.state] or over[ending.state][known.state] or known.rejected
+  return { counts = later == 0 and is_over or nil }
 end
 
 -- Returns whether a rejection speaks of the request alone: its code is known, and no word says "exists".
@@ -144,6 +149,18 @@ local function speaks_of_request(err)
   local text = gsub(lower(err.message), "not exist", "")
   return codes.list[tostring(err.code)] and not (find(text, "exist", 1, true) or find(text, "duplicat", 1, true)
     or find(text, "repeat", 1, true))
+end
+
+-- These speak of the request's bytes, or of its key: each copy gets the same answer.
+local OF_EACH_COPY = {}
+for code in gmatch("401 602 10001 10007 10015 10072 10095 10096 10097 10102 10103 10222 10232 10268 44444 140001 "
+  .. "700001 700002 700005 700006 700007 700008 700013", "%d+") do OF_EACH_COPY[code] = true end
+
+-- Returns whether a rejection may be of a second copy, the first of which was executed.
+local function may_be_of_a_copy(intent, err)
+  local row = operations.by_name[intent.operation]
+  return err ~= nil and err.outcome == "rejected" and err.kind == "api" and not err.is_explained
+    and not OF_EACH_COPY[tostring(err.code)] and M.makes_in(row) ~= "" and row.reconcile.strategy ~= "nothing"
 end
 
 --- Makes a rejection of a call with an id an unknown outcome where the word may be of an earlier request: a gateway
@@ -227,7 +244,8 @@ end
 ---@return boolean|nil ok, string|nil message
 function M.finish(journal, intent, value, err, change)
   local verdict, problem = journal:end_call(intent, { state = not err and "done" or err.outcome, record = value,
-    answered = not err and "yes", message = err and err.message, change = change })
+    answered = not err and "yes", rejected = may_be_of_a_copy(intent, err), message = err and err.message,
+    change = change })
   if not verdict then return nil, problem end
   return not verdict.is_taken
 end
@@ -363,8 +381,8 @@ function M.unrecorded(row, problem)
     hint = M.lock_hint(tostring(problem)) }
 end
 
---- Makes sure that a journal is for a client and its API key. Asks the service whose the key is, where that can be
---- asked. Returns true; or nil and an error or a message.
+--- Makes sure that a journal is for a client and its API key. Asks the service for the key's user, where the profile
+--- can. Returns true; or nil and an error or a message.
 ---@param identity string          a digest of the API key
 ---@param is_look boolean|nil      nothing is sent
 ---@param is_call boolean|nil      then: a call asks what its key stands for

@@ -62,10 +62,11 @@ local function state_of(question, record)
   return record.status == failed and "failed" or "open"
 end
 
--- Returns the answer of a record.
-local function found(question, record)
+-- Returns the answer of a record. More than one with the call's id may be as many payments: nothing tells.
+local function found(question, record, count)
   local state = state_of(question, record)
-  if not state then return { outcome = "done", record = record } end
+  local said = (count or 1) > 1 and ("%d records show its id: it may have been executed as often"):format(count) or nil
+  if not state then return { outcome = "done", record = record, reason = said } end
   if state == "failed" then
     return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
   end
@@ -140,17 +141,18 @@ local function may_be_another_attempts(question, record)
   return attempts[1] ~= intent or attempts[2] ~= nil
 end
 
--- Returns the best record with the call's own id, and whether it is another payment's.
+-- Returns the best record with the call's own id, whether it is another payment's, and how many may show its payment.
 local function own_record(question, subject, seen)
-  local best, contradicts, rank = nil, false, 0
+  local best, contradicts, rank, count = nil, false, 0, 0
   for _, record in ipairs(subject.id and reading.with_id(question.union, subject.id_name, subject.id) or {}) do
     local state, is_another = state_of(question, record), verdict.contradicts(subject, record, seen)
+    count = count + ((is_another or state) and 0 or 1)
     local better = is_another and 3 or not state and 4 or state == "open" and 2 or 1
     if better > rank and not (state == "failed" and may_be_another_attempts(question, record)) then
       best, contradicts, rank = record, is_another, better
     end
   end
-  return best, contradicts
+  return best, contradicts, count
 end
 
 ---------------------------------------------------------------------------------------------------------- by content
@@ -234,8 +236,8 @@ local function rivals_end(question, open, seen, records)
   return ends
 end
 
--- Returns the records that no other open call explains better: each explains one record that agrees with it, and that
--- differs from the question's call in a member which witnesses before and after show as it was sent.
+-- Returns the records that no further open call explains better: each call explains a record that agrees, and that
+-- differs from the question's call in a member shown as sent before and after.
 local function unexplained(question, subject, open, seen, records)
   local left = { unpack(records) }
   for _, call in ipairs(left[1] and open or {}) do
@@ -349,8 +351,8 @@ local function is_stranger(question, owners)
   return not is_vouched
 end
 
--- Adds records that agree with the call though another call was answered with their id: a call owns one record, of its
--- own window, and ids of records may be used anew.
+-- Adds records that agree with the call though an earlier call was answered with the id: a call owns one record, of the
+-- call's window, and services use ids of records again.
 local function add_renumbered(question, subject, owners, may)
   for record, owner in pairs(question.window.is_planned and {} or owners) do
     local _, is_its = attempts_of(question, owner, record)
@@ -369,9 +371,9 @@ local function judge(question)
   local learned, cause = learn(question)
   if not learned then return nil, cause end
   local seen = learned.seen
-  local own, contradicts = own_record(question, subject, seen)
+  local own, contradicts, count = own_record(question, subject, seen)
   if own and contradicts then return undecided({ own }, "id reused") end
-  if own then return found(question, own) end
+  if own then return found(question, own, count) end
   verdict.tell(subject, seen, question.window.is_planned)
   local stale, problem = is_stale(question)
   if problem then return nil, problem end
@@ -420,8 +422,8 @@ function M.find(question, how)
   if question.late and how ~= "id" and not shown.incomplete then question.whole = question.whole + 1 end
   local is_whole = question.whole >= 2 or question.window.is_planned
   if shown.incomplete or not question.late or how == "id" or not is_whole then
-    local own, contradicts = own_record(question, subject_of(question, question.intent))
-    if own and not contradicts and not state_of(question, own) then return { outcome = "done", record = own } end
+    local own, contradicts, count = own_record(question, subject_of(question, question.intent))
+    if own and not contradicts and not state_of(question, own) then return found(question, own, count) end
     if shown.incomplete and question.late and how ~= "id" then return question:doubt(agreeing(question)) end
     question.waits = question.late and how ~= "id"
     return nil

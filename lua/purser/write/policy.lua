@@ -23,6 +23,7 @@ local LOCK = 7078811 -- held while the tables are made
 --- returns columns, or nil and an error; `before(client, row, params)` reads what a transaction is too late for
 ---@field refuse fun(tx: table): purser.Error  the error of a client that brings none
 ---@field count fun(tx: table, row: table<string, string>, sign: integer)  counts a recorded call again, or no longer
+---@field read_again fun(tx: table)  makes destinations, and what is counted by them, anew
 ---@field prune fun(tx: table, before: string)
 
 ---@type purser.PolicyRoom
@@ -49,7 +50,7 @@ local function install(options, opened, host)
   if not ok then return "the policy cannot be used with this journal: " .. tostring(message) end
 end
 
---- Opens the policy of a client's options; nil for none. Or returns nil, a message and the cure.
+--- Opens the policy of a client's options; nil for none. A failure gives nil, a message and the cure.
 ---@param options table  those of purser.new
 ---@param host string|nil  of the service
 ---@return table|nil policy, string|nil message, string|nil hint
@@ -81,6 +82,9 @@ local function is_needed(tx) return tx:rows("SELECT value FROM purser_meta WHERE
 function M.count(tx, row, sign)
   if is_needed(tx) then room.count(tx, row, sign) end
 end
+
+--- Reads the destinations of kept calls again, by a newer reader of addresses.
+function M.read_again(tx) room.read_again(tx) end
 
 function M.prune(tx, before)
   if is_needed(tx) then room.prune(tx, before) end

@@ -3,16 +3,17 @@
 -- the sentences.
 --
 -- Of each member a record has one likeness with a call:
---   same    as it was sent; or in the form in which records of other calls show this very value, where none shows it as
---           it was sent
+--   same    as sent; or in the form in which records of further calls show the value, where no record shows any value
+--           of the member as sent
 --   form    in a form that may stand for what was sent: an amount less a fee or cut, a text extended or masked
 --   other   another value
 --   nil     not shown, or not to be compared
--- Records of other calls show how this service writes what is sent. Of each kind (name, coin and network) a member is
--- *known* where such witnesses show it as it was sent, and none otherwise. A witness has the date of its call. One
--- difference proves nothing, since each release, path or fee of a service may alter a member. A record is not a call's
--- where two known members differ; or three, where no later call shows these members.
+-- Records of further calls show how the service writes values. Of each kind (name, coin and network) a member is
+-- *known* where such witnesses show the member as sent, and no record shows a change. A witness has the date of its
+-- call. One difference proves nothing, since each release, path or fee of a service may alter a member. A record is not
+-- a call's where two known members differ; or three, where no later call shows these members.
 
+local addresses = require "purser.address"
 local answers = require "purser.write.answers"
 local decimal = require "purser.decimal"
 local operations = require "purser.client.operations"
@@ -37,6 +38,7 @@ local may_be_silent = { id = true, coin = true, asset = true, memo = true, remar
 local function text_of(name, value)
   if is_blank(value) then return nil end
   if exact[name] then return tostring(value) end
+  if name == "address" then return (addresses.place(value, nil, true)) end
   local amount = name == "amount" and decimal.shown(value)
   return amount and tostring(amount) or tostring(value):lower()
 end
@@ -61,7 +63,7 @@ end
 -- A record must show these, or it may be anybody's. A list that is asked for by a member need not show that member.
 local must_show = { address = true, toAccount = true, amount = true, time = true }
 
--- A difference counts BETWEEN where calls before and after show the member as it was sent, ONE_SIDED where only others
+-- A difference counts BETWEEN where calls before and after show the member as sent, ONE_SIDED where calls of one side
 -- do, and twice as much of an amount that no fee explains. A record is another's from the subject's limit on.
 local BETWEEN, ONE_SIDED = 3, 2
 
@@ -266,7 +268,7 @@ function M.may_be(subject, record) return may_be(subject, record, false) end
 --- Returns the same as if a later call of its kind were answered, and shown as the earlier ones.
 function M.may_be_for_good(subject, record) return may_be(subject, record, true) end
 
---- Returns whether a record differs in a member that witnesses before and after the call show as it was sent.
+--- Returns whether a record differs in a member that witnesses before and after the call show as sent.
 function M.differs_surely(subject, record)
   for _, name in ipairs(subject.names) do
     local like = likeness(subject, record, name)
@@ -286,7 +288,7 @@ function M.agrees(subject, record, is_lax)
   return true
 end
 
---- Returns whether no record tells two calls apart, but by the ids that they carry.
+--- Returns whether no record tells two calls apart, but by the calls' ids.
 function M.is_alike(subject, other)
   for _, name in ipairs(subject.names) do
     if subject.sent[name] ~= other.sent[name] or subject.kinds[name] ~= other.kinds[name] then return false end

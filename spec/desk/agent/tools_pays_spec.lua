@@ -162,6 +162,25 @@ describe("an agent", function()
     assert.is_nil(json.encode(call("stop", { reason = "odd" })):find(folder, 1, true))
   end)
 
+  it("does not say of another payment under a used reference that the service took the payment", function()
+    pay("inv-1", "20")
+    for _, params in ipairs { withdrawal "25", withdrawal("20", { address = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC" }),
+      withdrawal("20", { memo = "7" }) } do
+      local plan = call("propose", { reference = "inv-1", operation = "wallet.withdraw", params = params })
+      assert.equal("refused", plan.state)
+      assert.matches("another payment", plan.problems[1])
+      assert.matches("another payment", call("pay", { reference = "inv-1", digest = plan.digest }).reason)
+    end
+    local plan = call("propose", { reference = "inv-1", operation = "wallet.transfer", params = { asset = "USDT",
+      amount = "20", fromAccountType = "SPOT", toAccountType = "FUTURES" } })
+    assert.matches("another payment", call("pay", { reference = "inv-1", digest = plan.digest }).reason)
+    for _, amount in ipairs { "20", "20.00" } do
+      local again, same = pay("inv-1", amount)
+      assert.same({ "accepted", "proposed" }, { again.state, same.state })
+    end
+    assert.equal(1, made())
+  end)
+
   it("says what became of an accepted payment, and reads an end once", function()
     local monotonic_ms, at = core.monotonic_ms, core.monotonic_ms()
     finally(function() core.monotonic_ms = monotonic_ms end)

@@ -69,9 +69,10 @@ describe("the tools of an agent", function()
   end)
 
   it("propose no withdrawal that cannot be planned", function()
-    local function fail() return nil, { message = "no route to host", code = "lost", outcome = "not_sent" } end
-    made = tools.new { journal = { log = function() return 1 end, end_log = function() end },
-      client = { wallet = { plan_withdraw = fail } } }
+    local function fail() return nil, { message = "no route to host", code = "lost", outcome = "unknown" } end
+    made = tools.new { journal = { log = function() return 1 end, end_log = function() end,
+      entries = function() return {} end }, client = { account = function() return "a" end,
+      wallet = { plan_withdraw = fail } } }
     local said = call("propose", { reference = "r", operation = "wallet.withdraw", params = { coin = "USDT" } })
     assert.same({ "refused", "lost" }, { said.state, said.code })
   end)

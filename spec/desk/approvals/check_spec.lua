@@ -44,6 +44,18 @@ describe("a policy that is checked", function()
     assert.same({}, assert(check.check(text { allow("all", { operation = "wallet.transfer" }) })).unasked)
   end)
 
+  it("sees a band: the amounts between a rule's bounds are allowed, asked for or stopped", function()
+    local band = { coin = "USDT", amount_over = "50", amount_up_to = "200" }
+    local found = assert(check.check(text { allow("all", {}, two), allow("band", band) }))
+    assert.same({ {}, {}, { USDT = "200" } }, { found.never, found.forbidden, found.unasked })
+    found = assert(check.check(text { allow("band", band), forbid("large", { coin = "USDT", amount_over = "120" }) }))
+    assert.same({ {}, {}, { USDT = "120" } }, { found.never, found.forbidden, found.unasked })
+    found = assert(check.check(text { allow("all", { coin = "USDT" }), forbid("band", band) })) -- above the band: any
+    assert.same({ {}, { USDT = "any" } }, { found.never, found.unasked })
+    local old = text { allow("all", {}, two) }
+    assert.matches("band", looser(text { allow("all", {}, two), allow("band", band) }, old))
+  end)
+
   it("names each kind of write call that nobody is asked for", function()
     local seen = 0
     for _, row in ipairs(require("purser.client.operations").every) do

@@ -186,7 +186,8 @@ describe("purser.desk.books", function()
     assert.is_true(books:close_before "2023-11-14") -- what lies before the first reading is of no books
     world.sim:advance(20 * 86400000)
     local _, err = books:close_before "2023-11-16"
-    assert.same({ "not read yet: what is later than 2023-11-14", "sync first, or close the days unread" },
+    assert.same({ "not read yet: what is later than 2023-11-14 22:13 (Main, sub_accounts)",
+      "sync first, or close the days unread" },
       { err.message, err.hint })
     assert.is_true(books:close_before("2023-11-16", { unread = true }))
     for day, message in pairs { ["2023-11-16"] = "it is closed up to 2023-11-16", ["2023-11-15"] =

@@ -38,9 +38,10 @@ describe("A row of the books", function()
   end)
 
   it("knows an address with its memo in either form", function()
-    local _, apart = deposit { address = "T1", memo = "77" }
-    for _, more in ipairs { { address = "T1:77" }, { address = "T1:77", memo = "77" },
-      { address = "T1", memo = "", addressTag = "77" } } do
+    local ripple = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh"
+    local _, apart = deposit { address = ripple, memo = "77" }
+    for _, more in ipairs { { address = ripple .. ":77" }, { address = ripple .. ":77", memo = "77" },
+      { address = ripple, memo = "", addressTag = "77" }, { address = ripple, memo = "077" } } do
       local _, id = deposit(more)
       assert.equal(apart, id)
     end
@@ -100,7 +101,7 @@ describe("A row of the books", function()
   it("tells the prefix of a chain from a memo behind an address", function()
     local own = { account = "A", owner = "Main", asset = function(coin) return coin end }
     for shown, expected in pairs { ["kaspa:qpm2qsznhks23z7629mms6s"] = "kaspa:qpm2qsznhks23z7629mms6s ",
-      ["kaspa:qpm2qsznhks23"] = "kaspa:qpm2qsznhks23 ", ["kaspa:qpm2qsznhks2"] = "kaspa qpm2qsznhks2",
+      ["kaspa:qpm2qsznhks23"] = "kaspa:qpm2qsznhks23 ", ["kaspa:qpm2qsznhks2"] = "kaspa:qpm2qsznhks2 ",
       ["rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh:10417"] = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh 10417" } do
       local made = {}
       record.add(made, "deposit", { coin = "X", amount = "1", insertTime = 1700000000000, status = 5, address = shown },
@@ -130,7 +131,7 @@ describe("A row of the books", function()
       { "deposit", { coin = "USDT-TRX", network = "TRX", address = "T1", addressTag = "9", amount = "5.0",
         status = "SUCCESS", insertTime = T, updateTime = T + 1, txId = "0xAB:0" },
         "time=1700000000000 updated=1700000000001 state=5 class=done asset=USDT amount=5 owner=Main to_owner=Main "
-          .. "to_place=Spot network=TRX address=T1 memo=9 tx=0xAB:0 identity=1700000000000|USDT|5|t1|9|ab" },
+          .. "to_place=Spot network=TRX address=T1 memo=9 tx=0xAB:0 identity=1700000000000|USDT|5|7:text:T1|9|ab" },
       { "withdrawal", { id = "w1", coin = "USDT-TRX", network = "TRX", address = "T1", memo = "9", amount = "20",
         transactionFee = "1.0", status = 7, applyTime = T, updateTime = T + 1, transHash = "cd", txId = "ef",
         withdrawOrderId = "o1" },
@@ -223,8 +224,8 @@ describe("A row of the books", function()
   end)
 
   it("is like another deposit by its transaction, or by place, time and amount", function()
-    local linked, bare = record.likeness(deposit { txId = "0xAB:0", address = "kaspa:QPm2qsznhks23" })
-    assert.same({ "USDT|qpm2qsznhks23||ab", "USDT|qpm2qsznhks23||1700000000000|5.1" }, {
+    local linked, bare = record.likeness(deposit { txId = "0xAB:0", address = "T1" })
+    assert.same({ "USDT|7:text:T1|ab", "USDT|7:text:T1|1700000000000|5.1" }, {
        (linked:gsub("\30", "|")), (bare:gsub("\30", "|")) })
     assert.is_nil((record.likeness(deposit { txId = "" })))
   end)

@@ -33,7 +33,7 @@ describe("The tables of the books", function()
         table_.name))) do columns[#columns + 1] = column.name end
       keys[table_.name:gsub("^purser_books_", "")] = table.concat(columns, " ")
     end
-    assert.same({ meta = "name", record = "rid", change = "rid n", source = "account owner list",
+    assert.same({ meta = "name", record = "rid", change = "rid n", source = "account owner list", reach = "account rev",
       owner = "account owner", gap = "account owner list starts rev", reading = "account owner at rev",
       word = "account rev verb rid", period = "account ends", delivery = "receiver id", event = "id",
       receiver = "name" }, keys)

@@ -32,11 +32,55 @@ describe("what was told", function()
     assert.equal(2, #lines)
     assert.equal(lines[1], lines[2])
     local event = core.decode(lines[1])
-    assert.matches("^al_%x+_1$", event.id)
+    assert.equal("closed", event.state)
     world.closed = nil
     told(start("cat >>" .. got))
     for line in io.lines(got) do lines[#lines + 1] = line end
-    assert.equal((event.id:gsub("_1$", "_2")), core.decode(lines[#lines]).id)
+    local after = core.decode(lines[#lines])
+    assert.same({ "open", event.id:match "^al_%x+_" }, { after.state, after.id:match "^al_%x+_" })
+    assert.are_not.equal(event.id, after.id)
+  end)
+
+  it("is each change, in order, also where the receiver took none for a while", function()
+    local state, got = new_path(), new_path()
+    local function check(command)
+      return told(assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, state = state,
+        command = command })))
+    end
+    check "true"
+    world.closed = '"TRX"'
+    assert.same({}, (check "exit 1"))
+    world.closed = nil
+    assert.same({}, (check(("cat >>%s; exit 1"):format(got)))) -- it has the first, and its answer is lost
+    assert.same({ "withdrawals of USDT/TRX: open -> closed", "withdrawals of USDT/TRX: closed -> open" },
+      (check("cat >>" .. got)))
+    local ids, states = {}, {}
+    for line in io.lines(got) do
+      local event = core.decode(line)
+      ids[#ids + 1], states[#states + 1] = event.id, event.state
+    end
+    assert.same({ "closed", "closed", "open" }, states)
+    assert.equal(ids[1], ids[2])
+    assert.are_not.equal(ids[2], ids[3])
+  end)
+
+  it("gets no id twice, also without a file, and where a call was settled and is undecided again", function()
+    local seen, call_state = {}, nil
+    local journal = { refusal = function() end, entries = function(_, filter)
+      return filter.state == call_state and { { key = "inv-7", intent = { id = "abc", attempt = 1,
+        sent_at = sim:now() - 3600000, operation = "wallet.withdraw" } } } or {}
+    end }
+    for _ = 1, 2 do
+      local alerts = assert(purser.monitor.alerts(client, { journal = journal }))
+      for _, now in ipairs { "undecided", "done", "undecided", "done" } do
+        call_state = now
+        local _, _, events = told(alerts)
+        assert.equal(1, #events)
+        assert.is_nil(seen[events[1].id])
+        seen[events[1].id] = true
+        sim:advance(1000)
+      end
+    end
   end)
 
   it("is kept where nothing was told", function()
@@ -70,6 +114,22 @@ describe("a source", function()
     assert.same({}, told(alerts))
     sim:disarm()
     assert.same({ "reading of networks: failed -> works" }, told(alerts))
+  end)
+end)
+
+describe("a source that raises, or shows a balance that cannot be read", function()
+  it("is an alert of its own, and ends no other", function()
+    local journal = { entries = function() error "a fault of the database" end, refusal = function() end }
+    local alerts = assert(purser.monitor.alerts(client, { journal = journal, networks = { "USDT/TRX" },
+      below = { USDT = "5" } }))
+    world.free, world.closed = "1,000", '"TRX"'
+    local list, problems, events = told(alerts)
+    assert.same({ "withdrawals of USDT/TRX: nil -> closed", "balance of USDT: nil -> unreadable" }, list)
+    assert.equal('the balance of USDT: "1,000" is no amount', events[2].text)
+    assert.matches("^journal could not be read: .*a fault of the database", problems[1])
+    assert.same({ "reading of journal: nil -> failed" }, (told(alerts)))
+    world.free = nil
+    assert.same({ "balance of USDT: unreadable -> enough" }, (told(alerts)))
   end)
 end)
 

@@ -82,7 +82,8 @@ describe("rows that may be a mistake", function()
       "none", "n/a" } do
       local list = { withdrawal("a", "20", "T", { memo = text }), withdrawal(text, "21", "U"), withdrawal("c", "22") }
       assert.same({ text, "a" }, { odd_of(list)[1] == "a" and odd_of(list)[2] or odd_of(list)[1], list[1].key })
-      assert.equal(("the memo %s may be a spreadsheet's word for another text"):format(text), list[1].odd[1])
+      assert.equal(("the memo %s may be a program's word for another text; compare it with its source")
+        :format(text), list[1].odd[1])
       assert.same({}, odd_of({ withdrawal(text, "20", "T", { memo = text }) }, { [text] = true }))
     end
     for _, text in ipairs { "007", "123", "1.5", "e5", "INV-3E", "a=b", "5.01" } do

@@ -33,7 +33,7 @@ describe("Customers of purser.receive", function()
     ["alice,rA,1,,,,\nalice,rA,1,,,,\n"] = "line 3: rA: the address and memo belong to alice at the same time",
     ["alice,rA,,,,,\nbob,rA,7,,,,\n"] = "line 3: rA: the address stands both with and without a memo; give each",
     ["alice,0x0000000000000000000000000000000000000001,7,,,,\n"] = "line 2: an address like",
-    ["alice,TXYZabcdefghijkmnopqrstuvwxyz12345,7,,,,\n"] = "line 2: an address like",
+    ["alice,TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t,7,,,,\n"] = "line 2: an address like",
     ["alice,rA,7,,x,,\n"] = 'line 2: least "x" is no amount',
     ["alice,rA,7,,-1,,\n"] = 'line 2: least "-1" is no amount',
     ["alice,rA,7,,,soon,\n"] = 'line 2: "soon" is no time',

@@ -5,7 +5,7 @@
 -- make test: 7 s
 
 local json = require "purser.json"
-local forms = require "purser.client.operations.network"
+local purser_address = require "purser.address"
 local operations = require "purser.client.operations"
 local shapes = require "purser.client.operations.shapes"
 local simulated = require "simulated"
@@ -27,11 +27,11 @@ local asker = simulated.client(sim, assert(sim:account { role = "main", name = "
     sleep = function(_, ms) return inner.sleep and inner:sleep(ms) end,
   } })
 
--- The form that a network's addresses have. A plain answer is held against the forms of one kind of networks alone.
+-- The form of each network's addresses. A plain answer is held against forms with a checksum alone.
 local FORMS = { ETH = "evm", BSC = "evm", MATIC = "evm", ARB = "evm", OP = "evm", AVAX_CCHAIN = "evm", TRX = "tron",
   SOL = "solana", XRP = "ripple", XLM = "stellar", TONCOIN = "ton", DOGE = "dogecoin", LTC = "litecoin",
   ADA = "cardano", BTC = "bitcoin" }
-local DISTINCT = { evm = true, tron = true, stellar = true }
+local INDISTINCT = { solana = true } -- carries no checksum
 
 -- The networks of the coin list with a good address of each, as the simulator makes it.
 local networks = {}
@@ -60,9 +60,10 @@ local function swapped(one)
     if other.short ~= one.short then add("network", other.long) end
     if other.short ~= one.short then add("network", other.short) end
     local form = FORMS[other.short]
-    if not seen[form] and not forms.has_form(FORMS[one.short], other.address) then
+    local judged = purser_address.check { address = other.address, network = one.short }
+    if not seen[form] and judged.state == "refused" then
       seen[form] = true
-      add("address", other.address, DISTINCT[form])
+      add("address", other.address, not INDISTINCT[form])
     end
   end
   return list

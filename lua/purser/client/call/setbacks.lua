@@ -121,7 +121,7 @@ function M.learn(self, run, err, request, corrected)
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
   if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
   err.clock_corrected = correct_clock_once(self, run, err, request)
-  if err.clock_corrected then err.hint = "nothing was done, and the clock is corrected now: call it again" end
+  if err.clock_corrected then err.hint = "the clock is corrected now: call it again" end
   return err.clock_corrected
 end
 

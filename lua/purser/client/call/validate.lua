@@ -3,6 +3,7 @@
 
 local lazy = require "purser.client.util.lazy"
 local parameters = require "purser.client.operations.parameters"
+local columns = lazy "purser.client.operations.columns"
 local errors = lazy "purser.client.call.errors"
 local unlisted = lazy "purser.client.call.unlisted"
 
@@ -17,6 +18,12 @@ local rules = {
     if values.toAccountType == "MOBILE" and not values.areaCode then
       return "areaCode", "is required when toAccountType is MOBILE", "give the telephone area code, such as 86"
     end
+  end,
+  account_of_type = function(values)
+    local type_ = values.toAccount and columns.type_of("toAccount", values)
+    local state, message, hint = "good", nil, nil
+    if type_ then state, message, hint = columns.judge(type_, values.toAccount, values) end
+    if state == "refused" then return "toAccount", message, hint end
   end,
 }
 

@@ -1,19 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- A network is one value, by any of its names. The form of its addresses (first characters, length, checksum) judges an
--- address; an unknown form judges none. A form proves no address, and finds a wrong network or a mistyped character.
+-- A network is one value, by any of its names. An answer and a destination are of a network, and pay a payee
+-- (purser.address).
 
-local core = require "purser.core"
+local address_ = require "purser.address"
+local columns = require "purser.client.operations.columns"
+local network_table = require "purser.client.operations.network_table"
 
 local M = {}
 
-local function plain(text) return (text:lower():gsub("[^%w]", "")) end
+local plain = network_table.plain
 
---- Returns the names of a network, the surest first: short id, long name, its parts ("Tron(TRC20)": tron, trc20).
-function M.names_of(network)
-  local short, long = network.netWork or "", network.network or ""
-  return { { short, long }, { plain(short), plain(long) },
-    { plain(long:match("%(([^()]*)%)%s*$") or ""), plain(long:match("^([^()]*)%(") or "") } }
-end
+M.names_of = network_table.names_of
 
 local function listing(networks)
   local names = {}
@@ -44,61 +41,11 @@ function M.find(coin, name)
   return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
 end
 
-local B58 = "[1-9A-HJ-NP-Za-km-z]"
-local BECH32 = "[02-9ac-hj-np-z]"
-
--- A form is a list of { pattern, shortest, longest, checksum }, and `like` in words.
-local forms = {
-  evm = { { "^0x%x+$", 42, 42, "eip55" }, like = "0x and 40 hexadecimal digits" },
-  tron = { { "^T" .. B58 .. "+$", 34, 34, "base58check" }, like = "T and 33 letters and digits" },
-  bitcoin = {
-    { "^bc1" .. BECH32 .. "+$", 42, 62, "bech32" }, { "^[13]" .. B58 .. "+$", 26, 35, "base58check" },
-    like = "bc1, 1 or 3 and 25 to 61 letters and digits",
-  },
-  litecoin = {
-    { "^ltc1" .. BECH32 .. "+$", 43, 63, "bech32" }, { "^[LM3]" .. B58 .. "+$", 26, 35, "base58check" },
-    like = "ltc1, L, M or 3 and 25 to 62 letters and digits",
-  },
-  dogecoin = { { "^[D9A]" .. B58 .. "+$", 34, 34, "base58check" }, like = "D, 9 or A and 33 letters and digits" },
-  solana = { { "^" .. B58 .. "+$", 32, 44 }, like = "32 to 44 letters and digits without 0, O, I and l" },
-  ripple = { { "^r" .. B58 .. "+$", 25, 35, "ripple" }, like = "r and 24 to 34 letters and digits" },
-  stellar = { { "^G[A-Z2-7]+$", 56, 56 }, like = "G and 55 capitals and digits" },
-  ton = { { "^[UEk0]Q[%w_%-]+$", 48, 48 }, like = "UQ or EQ and 46 letters and digits" },
-  cardano = { { "^addr1" .. BECH32 .. "+$", 58, 108, "bech32" }, { "^[AD][1-9A-Za-z]+$", 59, 104 },
-    like = "addr1 and 53 to 103 letters and digits" },
-  eos = { { "^[a-z1-5.]+$", 1, 12 }, like = "1 to 12 letters, digits from 1 to 5 and dots" },
-}
-
--- Each line has a network's value, the service's short id, and further names.
-local form_of, value_of = {}, {}
-for form, chains in pairs {
-  evm = { "eth erc20 ethereum", "bsc bep20bsc bep20 bnbsmartchain", "matic polygon", "arb arbitrumone arbitrumoneeth",
-    "op opeth optimism", "avax_cchain avaxc avalanchecchain", "base baseeth", "linea lineaeth", "zksync zksyncera",
-    "scroll", "mantle", "opbnb", "etc ethereumclassic" },
-  tron = { "trx trc20 tron" }, bitcoin = { "btc bitcoin" }, litecoin = { "ltc litecoin" },
-  dogecoin = { "doge dogecoin" }, solana = { "sol solana" }, ripple = { "xrp ripple" }, stellar = { "xlm stellar" },
-  ton = { "toncoin ton" }, cardano = { "ada cardano" },
-} do
-  for _, names in ipairs(chains) do
-    local value = names:match "^%S+":upper()
-    for name in names:gmatch "%S+" do form_of[plain(name)], value_of[plain(name)] = form, value end
-  end
-end
-
--- Returns the form of addresses, by the surest name.
-local function known_form(network)
-  local names = M.names_of(network)
-  for level = 2, 3 do
-    local known = form_of[names[level][1]] or form_of[names[level][2]]
-    if known then return forms[known] end
-  end
-end
-
 --- Returns a network's value by any common name; nil for an unknown part, or parts of two networks ("Optimism(ETH)").
 function M.value(name)
   local parts = M.names_of({ network = name })[3]
-  local one, other = value_of[parts[1]], value_of[parts[2]]
-  return value_of[plain(name)] or one == other and one or nil
+  local one, other = network_table.value_of(parts[1]), network_table.value_of(parts[2])
+  return network_table.value_of(name) or one == other and one or nil
 end
 
 --- Tells if two names are of one network: by the coin's list, else by the common names. Nil where nobody can say: an
@@ -113,46 +60,6 @@ function M.same(one, other, coin)
   if coin then a, b = M.find(coin, one), M.find(coin, other) end
   if not (a and b) then a, b = M.value(one), M.value(other) end
   if a and b then return a == b end
-end
-
-local function part_of(form, address)
-  for _, part in ipairs(form) do
-    if #address >= part[2] and #address <= part[3] and address:find(part[1]) then return part end
-  end
-end
-
---- Tells the shape of a form, such as "evm", without the checksum.
-function M.has_form(form, address) return part_of(forms[form], address) ~= nil end
-
--- Networks whose addresses nobody else has.
-local distinct = { { "evm", "Ethereum and the networks like it" }, { "tron", "Tron" }, { "stellar", "Stellar" } }
-
--- Returns the fault of an address in another network's shape, or nil.
-local function of_another(address, name, form)
-  for _, other in ipairs(distinct) do
-    if part_of(forms[other[1]], address) then
-      return ("the address has the form of %s, and no address of %s: those have %s. Check the network; funds that are "
-        .. "sent to another one are lost"):format(other[2], name, form.like)
-    end
-  end
-end
-
---- Returns the fault of an address by the network's form; nil without a fault, or a known form.
----@param network table  of the coin configuration: netWork, network
----@param address string
----@param is_answer boolean|nil  an answer's address: a shape that no network of ours has is none of its problems
----@return string|nil
-function M.problem(network, address, is_answer)
-  local form = known_form(network)
-  if not form then return nil end
-  local name, part = network.netWork or network.network, part_of(form, address)
-  if not part then
-    return of_another(address, name, form) or not is_answer
-      and ("the address has not the form of an address of %s: those have %s; check both"):format(name, form.like) or nil
-  end
-  if not is_answer and part[4] and core.address_checksum(part[4], address) == false then
-    return "the checksum of the address is wrong, so a character of it is; copy it again from where it comes from"
-  end
 end
 
 local function is_blank(value) return value == nil or value == "" or type(value) == "userdata" end
@@ -201,7 +108,11 @@ function M.answer_problem(asked, shown, coin, is_read)
   if is_blank(shown.address) then return "the answer shows no address" end
   local name = asked.network or shown.netWork or shown.network
   local network = coin and M.find(coin, name) or { netWork = name, network = name }
-  return name and M.problem(network, shown.address, not coin) or nil
+  local judged = name and address_.check { address = shown.address, network = network }
+  for _, problem in ipairs(judged and judged.problems or {}) do
+    local is_of_another = problem.code == "address.other_network" and problem.is_whole
+    if is_of_another or coin and not judged.cures.address then return problem.message end
+  end
 end
 
 ---@class purser.Destination
@@ -211,7 +122,16 @@ end
 ---@field network string|nil
 ---@field contract string|nil
 ---@field text string|nil      the address with its memo behind a colon, where it travels so
+---@field account string       the address or account as a value, whatever the spelling, memo and network
 ---@field parts string[]       all that tells it from another
+
+--- Returns the account of an address, without a memo: of a text that no network has, what stands before a colon in
+--- small letters, as the service may know such a text as an address with its memo.
+---@param address string
+---@return string
+function M.account_of(address)
+  return (address_.place(address_.parts_of_unread(address) or address, nil, true))
+end
 
 --- Returns whom a call pays, or nil.
 ---@param row table
@@ -221,17 +141,21 @@ function M.destination(row, params)
   local moves = row.moves or {}
   local address, memo, text = params[moves.address], params[moves.memo], nil
   if moves.to == "address" and address then
-    local front, back = address:match "^([^:]+):(.+)$"
-    if moves.has_memo_behind and front then address, memo, text = front, back, address end
+    local front, back = address_.apart(address)
+    if not front then front, back = address_.parts_of_unread(address) end
+    if moves.has_memo_behind and front and back ~= "" then address, memo, text = front, back, address end
     local network, contract = params[moves.network], params[moves.contract]
     return { kind = "address", address = address, memo = memo ~= "" and memo or nil, network = network, text = text,
-      contract = contract,
-      parts = { address, memo or "", network and M.value(network) or (network or ""):upper(), contract or "" } }
+      contract = contract, account = M.account_of(address),
+      parts = { address_.payee(address, memo), network and M.value(network) or (network or ""):upper(),
+        contract or "" } }
   elseif moves.to == "user" and params[moves.account] then
-    return { kind = "user", address = params[moves.account], parts = { params[moves.account],
+    local account = columns.canonical(params[moves.account_type], params[moves.account])
+    return { kind = "user", address = params[moves.account], account = account, parts = { account,
       params[moves.account_type] or "", params[moves.area_code] or "" } }
   elseif moves.to == "sub_account" then
-    return { kind = "sub_account", address = params.toAccount or "", parts = { params.toAccount or "" } }
+    local account = (params.toAccount or ""):lower()
+    return { kind = "sub_account", address = params.toAccount or "", account = account, parts = { account } }
   end
 end
 

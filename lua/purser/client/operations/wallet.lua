@@ -185,7 +185,7 @@ return {
       { "areaCode", "area_code", type = "string", note = "required when toAccount is a phone number" },
       asset, amount,
     },
-    rules = { "area_code_with_mobile" },
+    rules = { "area_code_with_mobile", "account_of_type" },
     result = { record = "transfer_id", required_member = "tranId" },
     moves = { asset = "asset", amount = "amount", to = "user", account_type = "toAccountType", account = "toAccount",
       area_code = "areaCode" },

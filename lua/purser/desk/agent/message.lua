@@ -95,7 +95,7 @@ function M.echo(value)
   return digits and json.raw(digits)
 end
 
---- Returns a text that two ids share when they are one.
+--- Returns a text that equal ids share.
 function M.id_text(value) return M.digits(value) or json.encode(value) end
 
 --- Returns a message as a line of ASCII and harmless characters.

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The revisions of the Model Context Protocol that the server speaks, newest first, and what differs between them.
+-- The revisions of the Model Context Protocol, newest first, and their differences.
 --
 --   handshake     `initialize` agrees on the revision, and `ping` exists; without: each request names its revision in
 --                 `params._meta`, and `server/discover` exists

@@ -116,6 +116,14 @@ local function entry_of(self, reference)
   return entries[#entries] or false
 end
 
+-- Tells whether the call of an entry is another payment than an operation with parameters.
+local function is_other(entry, operation, params)
+  local of = entry.intent.operation
+  return of ~= operation or planned.content(of, entry.intent.params or {}) ~= planned.content(of, params)
+end
+
+local OTHER = "this reference is of another payment, which was sent before; ask the person for the right reference"
+
 -- Returns text, problems, warnings and params of a plan.
 local function plan_of(self, row, params)
   if row.moves.to == "address" then
@@ -131,6 +139,12 @@ local function plan_of(self, row, params)
     params = params }
 end
 
+-- Returns the refusal of a proposal for an error, also of a reading whose answer was lost: nothing was sent.
+local function not_proposed(err)
+  local about = data.of_error(err)
+  return words.result("refused", about.reason, { code = about.code, data = about.data })
+end
+
 function run.propose(self, given)
   local row = moves[given.operation]
   if not row then return wrong("%s is no withdrawal and no transfer", given.operation) end
@@ -142,8 +156,13 @@ function run.propose(self, given)
       return wrong("%s is no parameter that an agent gives to %s, or no text", name, row.full_name)
     end
   end
+  local entry, problem_of_journal = entry_of(self, given.reference)
+  if entry == nil then return not_proposed(problem_of_journal) end
   local plan, err = plan_of(self, row, params)
-  if not plan then return words.of_error(err) end
+  if not plan then return not_proposed(err) end
+  if entry and words.of_entry(entry).state ~= "rejected" and is_other(entry, row.full_name, plan.params) then
+    table.insert(plan.problems, 1, OTHER)
+  end
   local parts = {}
   for name, value in pairs(plan.params) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
   table.sort(parts)
@@ -193,9 +212,11 @@ end
 function run.pay(self, given)
   local entry, err = entry_of(self, given.reference)
   if entry == nil then return words.of_error(err) end
-  local kept = entry and words.of_entry(entry)
-  if kept and kept.state ~= "rejected" then return kept end
-  local proposal = self.proposed[given.reference]
+  local kept, proposal = entry and words.of_entry(entry), self.proposed[given.reference]
+  if kept and kept.state ~= "rejected" then
+    local is_named = proposal and proposal.digest == given.digest
+    return is_named and is_other(entry, proposal.operation, proposal.params) and refused("%s", OTHER) or kept
+  end
   if not proposal or proposal.digest ~= given.digest then
     return refused "propose this payment first; pay takes its digest"
   end

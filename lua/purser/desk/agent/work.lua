@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- The requests under way: calls of tools one after the other, so two payments never meet inside of a server. Meanwhile
--- other requests are answered at once, a client can cancel, and progress is told to a client that gave a token.
+-- further requests are answered at once, a client can cancel, and a client with a token reads of progress.
 
 local message = require "purser.desk.agent.message"
 local schedule = require "purser.schedule"
 
 local M = {}
 
---- A progress notice is sent whenever a call was under way for so long again. (A notice just before the answer reaches
---- some clients after the answer, as a notice of nothing.)
+--- The pause before each progress notice of a call. (A notice just before the answer reaches some clients after the
+--- answer, as a notice of nothing.)
 M.PROGRESS_MS = 2000
 
 ---@class purser.agent.Work

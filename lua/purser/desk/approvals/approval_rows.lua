@@ -223,6 +223,15 @@ function M.install(tx, chain, history)
   if latest.asks_sums then write_sums(tx, history.sums, 1, true) end
 end
 
+--- Makes the destinations of kept calls, and the sums by them, anew: a newer reader of addresses tells more apart.
+function M.read_again(tx)
+  local is_counted = tx:rows("SELECT coin FROM purser_sums LIMIT 1")[1] ~= nil
+  tx:rows "UPDATE purser_calls SET destination = '' WHERE destination <> '' AND params <> '{}'"
+  local history = complete(tx)
+  tx:rows "DELETE FROM purser_sums"
+  if is_counted then write_sums(tx, history.sums, 1, true) end
+end
+
 --- Keeps a plan, and signatures on the plan.
 function M.add(tx, plan, signatures)
   local single, now = plan.head.queue == "" and plan.rows[1].key or "", time_text(tx:now())

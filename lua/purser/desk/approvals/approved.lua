@@ -306,5 +306,6 @@ function Gate:install(tx)
 end
 
 M.tables, M.count, M.prune = approval_rows.TABLES, approval_rows.recharge, approval_rows.prune
+M.read_again = approval_rows.read_again
 
 return M

@@ -7,6 +7,7 @@ local names_of = require "purser.client.util.names_of"
 local networks = require "purser.client.operations.network"
 local operations_ = require "purser.client.operations"
 local policy = require "purser.desk.approvals.policy"
+local purser_address = require "purser.address"
 local rules = require "purser.desk.approvals.rules"
 
 local M = {}
@@ -40,7 +41,7 @@ function follows.to(narrow, wide, of_narrow, of_wide)
       local is_there = false
       for other in pairs(wide) do
         for _, each in ipairs(of_wide.addresses[other]) do
-          is_there = is_there or each.address == entry.address and each.memo == entry.memo
+          is_there = is_there or purser_address.same(each, entry)
             and each.contractAddress == entry.contractAddress
             and (not each.network or entry.network and networks.same(each.network, entry.network))
         end

@@ -9,6 +9,7 @@ local decimal = require "purser.decimal"
 local networks = require "purser.client.operations.network"
 local operations = require "purser.client.operations"
 local plan_text = require "purser.desk.approvals.plan_text"
+local purser_address = require "purser.address"
 
 local M = {}
 
@@ -33,7 +34,7 @@ local function names_of_destination(to)
   if not to then return "", "" end
   local parts = {}
   for i, part in ipairs(to.parts) do parts[i] = format("%d:%s", #part, part) end
-  return plan_text.digest(to.kind .. table.concat(parts)), plan_text.digest(to.kind .. upper(to.address))
+  return plan_text.digest(to.kind .. table.concat(parts)), plan_text.digest(to.kind .. to.account)
 end
 
 --- Returns what rules judge of a call; nil for an unknown operation. The caller adds `now`, `queue`, `known_since`
@@ -82,29 +83,35 @@ function judge.network(names, call)
   return call.to.network and M.among(names, call.to.network, call.listed)
 end
 
+local places = setmetatable({}, { __mode = "k" }) -- of entries: the payee, and the account without a memo
+
+-- Returns an entry of a list as a payee, and its account.
+local function place_of(entry)
+  local place = places[entry]
+  if not place then
+    place = { purser_address.payee(entry.address, entry.memo), networks.account_of(entry.address) }
+    places[entry] = place
+  end
+  return place[1], place[2]
+end
+
 local function is_entry(entry, to, call)
   local listed, coin = call.listed, call.coins and call.coins[1]
   if entry.coin and (entry.coin == "" or not coin or networks.other_coin(coin, entry.coin)) then return false end
-  local is_same = entry.address == to.address and entry.memo == to.memo
-    or to.text ~= nil and entry.address == to.text and entry.memo == nil
-  return is_same and to.contract == entry.contractAddress
+  return place_of(entry) == to.parts[1] and to.contract == entry.contractAddress
     and (entry.network == nil or to.network ~= nil and networks.same(entry.network, to.network, listed) == true)
 end
 
-local function front_of(address) return match(address, "^[^:]+") or address end
-
--- Returns whether a call pays an address of these lists. Nil for an unknown list, or an address that differs in letters
--- or in what stands beside it.
+-- Returns whether a call pays an address of these lists. Nil for an unknown list, or the account of an entry with
+-- another memo, network or contract: the service may know them as one.
 local function pays_one_of(lists, call)
   local to, found = call.to, false
   if not to or to.kind ~= "address" then return false end
   if not lists[1] then return nil end
-  local address = upper(to.address)
   for _, list in ipairs(lists) do
     for _, entry in ipairs(list) do
       if is_entry(entry, to, call) then return true end
-      local other = upper(entry.address)
-      if other == address or other == front_of(address) or front_of(other) == address then found = nil end
+      if select(2, place_of(entry)) == to.account then found = nil end
     end
   end
   return found

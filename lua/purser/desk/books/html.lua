@@ -2,6 +2,7 @@
 -- A statement as one page: a verdict, what needs a person, the balances, and every entry. The page has SVG and
 -- no script, and escapes each text of the service.
 
+local days = require "purser.desk.books.days"
 local decimal = require "purser.decimal"
 local model = require "purser.desk.books.model"
 
@@ -62,7 +63,8 @@ local function verdict_of(statement)
     local number = #statement[part[1]]
     if number > 0 then wrong[#wrong + 1] = ("%s: %d"):format(part[2], number) end
   end
-  local ahead = statement.ahead and (" Nothing later than %s was read."):format(model.date(statement.ahead)) or ""
+  local ahead = statement.ahead and (" Not all was read that is later than %s."):format(
+    days.minute(statement.ahead.read_to)) or ""
   if #wrong == 0 then return "It adds up: every account is what the balances show, to the last digit." .. ahead end
   return "It needs a person: " .. table.concat(wrong, "; ") .. "." .. ahead
 end

@@ -13,8 +13,8 @@ local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
 local outbox = require "purser.client.transport.outbox"
 local owners = require "purser.desk.books.owners"
+local reach = require "purser.desk.books.reach"
 local record = require "purser.desk.books.record"
-local schema = require "purser.desk.books.schema"
 local sinks = require "purser.client.transport.sinks"
 local sources = require "purser.desk.books.sources"
 local stores = require "purser.desk.books.store"
@@ -118,7 +118,7 @@ function Books:sync(params)
   local report = { owners = 0, changes = 0, problems = {} }
   self.problems, self.unreached = report.problems, 0
   owners.note_calls(self, now)
-  if not self.owners or now - self.owners_at >= sources.DAY or not params.due then
+  if not self.owners or now - self.owners_at >= sync.LONGEST or not params.due then
     self.owners, self.owners_at = owners.list(self), now
   end
   for i, owner in ipairs(self.owners) do
@@ -128,7 +128,7 @@ function Books:sync(params)
       report.owners, report.changes = report.owners + (is_read and 1 or 0), report.changes + changes
     end
   end
-  sync.note_reach(self)
+  reach.keep(self)
   local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
   report.next_due = math.floor(tonumber(due.due) or now)
   return report
@@ -218,16 +218,10 @@ end
 ---@return true|nil done, purser.Error|nil err
 function Books:outside(withdrawal) return say(self, "outside", record_of(self, withdrawal, "withdrawal").rid, "") end
 
--- Returns what was not read, though a key is at hand, of the open days before a time. Days before the first reading
--- belong to no books.
+-- Returns what was not read of the open days before a time, as lines. Days before the account's first readings belong
+-- to no books.
 local function unread_before(self, closed, time)
-  local first = self.store:rows("SELECT min(read_from) AS at FROM purser_books_source WHERE account = $1 AND "
-    .. "read_from <> ''", self.account)[1].at
-  local gaps, ahead = model.gaps(self, self.store:rev(), closed or first or record.time_text(0), time)
-  for i = #gaps, 1, -1 do
-    if gaps[i].list == sources.KEY then table.remove(gaps, i) end
-  end
-  return model.unread_lines(gaps, ahead)
+  return reach.lines(reach.unread(self, self.store:rev(), closed or reach.begins(self) or record.time_text(0), time))
 end
 
 --- Closes all days before a day: their statements keep their bytes, and later news are corrections on that day. Days
@@ -254,7 +248,7 @@ end
 ---@return table[]|nil gaps, purser.Error|nil err
 function Books:gaps()
   return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
-    .. "closed_rev = '' AND list <> $2 ORDER BY owner, list, starts", self.account, schema.EVERY)
+    .. "closed_rev = '' ORDER BY owner, list, starts", self.account)
 end
 
 --- Sends due events to the receivers of these books.

@@ -6,6 +6,7 @@ local core = require "purser.core"
 local decimal = require "purser.decimal"
 local match = require "purser.desk.books.match"
 local postings = require "purser.desk.books.postings"
+local purser_address = require "purser.address"
 local reconcile = require "purser.desk.books.reconcile"
 
 local is_final = require("purser.desk.books.record").is_final
@@ -90,7 +91,7 @@ local function own_places(books, deposits, rev)
     for _, row in ipairs(list) do own[match.place(row)] = own[match.place(row)] or row.to_owner ~= "" end
   end
   for address in pairs(books.addresses) do
-    own[address:lower() .. (address:find(":", 1, true) and "" or ":")] = true
+    own[purser_address.payee((address:gsub(":$", "")))] = true
   end
   return own
 end

@@ -3,14 +3,15 @@
 -- which.
 
 local decimal = require "purser.decimal"
+local purser_address = require "purser.address"
 local tx_of = require("purser.desk.books.record").tx_of
 
 local M = {}
 
 local BEFORE, AFTER = 5 * 60000, 86400000 -- where no transaction links them: the deposit's time by the withdrawal's
 
---- Returns an address with its memo, in one spelling.
-function M.place(row) return row.address:lower() .. ":" .. row.memo end
+--- Returns the payee of an address with its memo: equal for one payee, whatever the spelling.
+function M.place(row) return purser_address.payee(row.address, row.memo) end
 
 --- Returns the number of the first row for which `holds(row, value)`, as for all rows behind; else the next number.
 function M.first(list, holds, value)

@@ -3,29 +3,21 @@
 -- statement depends on.
 
 local core = require "purser.core"
+local days = require "purser.desk.books.days"
 local decimal = require "purser.decimal"
 local ledger = require "purser.desk.books.ledger"
 local match = require "purser.desk.books.match"
 local postings = require "purser.desk.books.postings"
+local reach = require "purser.desk.books.reach"
 local record = require "purser.desk.books.record"
 local names_of = require "purser.client.util.names_of"
-local schema = require "purser.desk.books.schema"
 local states = require "purser.client.operations.states"
-local utc = require "purser.client.util.utc"
 
 local M = {}
 
 local ZERO = decimal(0)
 
-local dates = {} -- by day
-
---- Returns the date of a time text; a word for no time.
-function M.date(time)
-  if time == "" then return "no date" end
-  local day = math.floor(tonumber(time) / 86400000)
-  dates[day] = dates[day] or utc.text(day * 86400000):sub(1, 10)
-  return dates[day]
-end
+M.date = days.date
 
 local function add(balances, leg, prefix)
   local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
@@ -116,35 +108,6 @@ local function unread(now, closing)
   return list
 end
 
---- Returns what was not read, as lines of a statement.
-function M.unread_lines(gaps, ahead)
-  local lines = {}
-  for i, gap in ipairs(gaps) do
-    lines[i] = ("not read: %s, %s, from %s to %s: %s"):format(gap.owner, gap.list, M.date(gap.starts),
-      gap.ends == "" and "now" or M.date(gap.ends), gap.why)
-  end
-  lines[#lines + 1] = ahead and "not read yet: what is later than " .. M.date(ahead)
-  return lines
-end
-
---- Returns the gaps of a span; and from when on nobody read the span, if from an earlier day.
-function M.gaps(books, rev, from, to)
-  local gaps, ahead = {}, nil
-  for _, gap in ipairs(books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE "
-    .. "account = $1 AND rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' "
-    .. "OR ends > $5) ORDER BY list <> $6, owner, list, starts", books.account, rev, rev, to, from, schema.EVERY)) do
-    local is_ahead = gap.list == schema.EVERY and gap.ends == "" and gap.starts > from
-    if not is_ahead then gaps[#gaps + 1] = gap
-    elseif M.date(gap.starts) < M.date(to) then ahead = gap.starts end
-  end
-  local was_read = books.store:rows("SELECT list FROM purser_books_gap WHERE account = $1 AND rev <= $2 AND list = $3 "
-    .. "LIMIT 1", books.account, rev, schema.EVERY)[1]
-  if not was_read then
-    table.insert(gaps, 1, { owner = "Main", list = schema.EVERY, starts = from, ends = to, why = schema.UNREAD })
-  end
-  return gaps, ahead
-end
-
 -- Returns why a record cannot be read, by what the service showed at a revision.
 local function why_unreadable(books, row, rev)
   local shown = books.store:rows("SELECT raw FROM purser_books_change WHERE rid = $1 AND rev > $2 ORDER BY rev LIMIT 1",
@@ -184,7 +147,7 @@ end
 --- Returns the statement of a span of time texts: `from` counts, `to` does not.
 function M.statement(books, from, to, rev)
   local entries, balances, now, effective = composed(books, rev, from, to)
-  local gaps, ahead = M.gaps(books, effective, from, to)
+  local gaps, ahead = reach.unread(books, effective, from, to)
   local opening, lines, lowest, assumed = opening_of(balances, now.chart, from), {}, {}, 0
   balances = {}
   add_all(balances, opening.legs)

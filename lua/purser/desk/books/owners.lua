@@ -2,6 +2,7 @@
 -- The owners of books: the parent, its sub-accounts, and other names of each.
 
 local names_of = require "purser.client.util.names_of"
+local reach = require "purser.desk.books.reach"
 local record = require "purser.desk.books.record"
 local sources = require "purser.desk.books.sources"
 local sync = require "purser.desk.books.sync"
@@ -26,10 +27,11 @@ end
 function M.list(self)
   local owners, by_name = { self.main }, {}
   local list = sources.sub_accounts(self)
-  if sync.read_list(self, self.main, list, { changes = 0 }) then self.group = list.operation:match "^[^.]+" end
-  for _, sub in ipairs(self.store:rows("SELECT sid, client_id FROM purser_books_sub_account WHERE account = $1 AND "
-    .. "missing_since = '' ORDER BY sid", self.account)) do -- of the newest list that was read
-    by_name[sub.sid] = { name = sources.owner_name(sub.sid), sub = sub.sid }
+  local was_read = sync.read_list(self, self.main, list, { changes = 0 })
+  if was_read then self.group = list.operation:match "^[^.]+" end
+  for _, sub in ipairs(self.store:rows("SELECT sid, client_id, time FROM purser_books_sub_account WHERE "
+    .. "account = $1 AND missing_since = '' ORDER BY sid", self.account)) do -- of the newest list that was read
+    by_name[sub.sid] = { name = sources.owner_name(sub.sid), sub = sub.sid, created = sub.time }
     self.identities[sub.sid] = self.identities[sub.sid] or by_name[sub.sid].name
     if sub.client_id ~= "" then self.identities[sub.client_id] = by_name[sub.sid].name end
   end
@@ -37,7 +39,11 @@ function M.list(self)
     by_name[name] = by_name[name] or { name = sources.owner_name(name), sub = name }
     by_name[name].client = client
   end
-  for _, name in ipairs(names_of(by_name)) do owners[#owners + 1] = by_name[name] end
+  local shown = {}
+  for _, name in ipairs(names_of(by_name)) do
+    owners[#owners + 1], shown[by_name[name].name] = by_name[name], true
+  end
+  if was_read then reach.leave_out(self, shown, self.main.client:now()) end
   local uid = not self.uid and self.main.client:call "live.uid"
   if uid then self.uid, self.identities[tostring(uid.uid)] = true, "Main" end
   return owners

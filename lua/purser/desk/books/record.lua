@@ -7,6 +7,7 @@ local decimal = require "purser.decimal"
 local digest = require "purser.client.util.digest"
 local json = require "purser.json"
 local names_of = require "purser.client.util.names_of"
+local purser_address = require "purser.address"
 local schema = require "purser.desk.books.schema"
 local states = require "purser.client.operations.states"
 local utc = require "purser.client.util.utc"
@@ -71,7 +72,7 @@ local function odd_of(record)
   end
 end
 
---- Returns why a record cannot be read: the row, and what the service showed.
+--- Returns why a record cannot be read, by its row and what the service showed.
 function M.why_unreadable(row, shown)
   local odd = odd_of(shown)
   for _, part in ipairs(shown.convertDetails or {}) do odd = odd or odd_of(part) end
@@ -104,17 +105,13 @@ local function state_of(kind, status)
   return number and ("%d"):format(number) or text_of(status)
 end
 
-local PREFIXED = 12 -- a memo is shorter than what stands behind the prefix of a chain
-
 -- Returns an address and its memo, which may stand behind the address.
 local function address_of(record)
   local address, memo = text_of(record.address), text_of(record.memo)
   if memo == "" then memo = text_of(record.addressTag) end
   if memo ~= "" and address:sub(-#memo - 1) == ":" .. memo then return address:sub(1, -#memo - 2), memo end
-  if not address:find(":", 1, true) then return address, memo end
-  local front, behind = address:match "^([^:]+):([^:]+)$"
-  local is_prefix = front and front:find "^%a+$" and #behind > PREFIXED -- kaspa:qp..., whose address stands behind
-  if memo == "" and front and not is_prefix then return front, behind end
+  local front, behind = purser_address.apart(address)
+  if memo == "" and front then return front, behind end
   return address, memo
 end
 
@@ -144,7 +141,7 @@ function M.tx_of(row)
 end
 
 -- Returns a deposit's place in one spelling.
-local function place_of(row) return row.address:gsub("^%a+:", ""):lower() .. "\30" .. row.memo end
+local function place_of(row) return purser_address.payee(row.address, row.memo) end
 
 --- Returns two texts of likeness for a deposit: with its transaction (or nil), and without.
 function M.likeness(row)

@@ -4,7 +4,7 @@
 
 local outbox = require "purser.client.transport.outbox"
 
-local M = { version = "3", HOME = "purser_books_meta" }
+local M = { version = "4", HOME = "purser_books_meta" }
 
 --- The columns of a record.
 -- sid: the service's id; twin: the number among equal records, from 1; n: the number of the change, from 1
@@ -21,8 +21,9 @@ M.columns = { "rid", "account", "owner", "entity", "sid", "twin", "n", "time", "
 M.entities = { "deposit", "withdrawal", "transfer", "internal_transfer", "conversion", "rebate", "sub_account",
   "api_key", "address", "status", "call" }
 
---- The list of a gap without any reading.
+--- The list of a gap of all lists; reasons of gaps.
 M.EVERY, M.UNREAD = "every list", "nobody read this span"
+M.GONE = "the list of sub-accounts shows it no more"
 
 --- The condition of a record that may change.
 M.OPEN = "class IN ('pending', 'sent', 'early')"
@@ -32,10 +33,12 @@ local tables = {
   { "meta", "name value", 1 },
   { "record", table.concat(M.columns, " "), 1 },
   { "change", "rid n rev body raw", 2 }, -- what a record was before: body has the columns that were other, as JSON
-  { "source", "account owner list read_to read_from", 3 }, -- from when and how far a list of an owner was read
-  { "owner", "account owner due every hot_until", 2 }, -- when it is due, and how often it is read
-  -- what could not be read, from when to when ('' for now); closed_rev '' for an open gap. A gap of EVERY list lies
-  -- before the books, or behind the last day that was read
+  -- from when and how far a list of an owner was read; the revision of its first reading
+  { "source", "account owner list read_to read_from rev", 3 },
+  { "reach", "account rev owner list read_to", 2 }, -- the list that was read the least far, as it moved
+  -- when it is due, and how often it is read; gone: since when the list of sub-accounts shows it no more, else ''
+  { "owner", "account owner due every hot_until gone", 2 },
+  -- what could not be read, from when to when ('' for now); closed_rev '' for an open gap
   { "gap", "account owner list starts rev ends why closed_rev", 5 },
   { "reading", "account owner at rev began body", 4 }, -- a quiet balance as JSON; nothing moved between began and at
   { "word", "account rev verb rid at value", 4 }, -- what a person said: settle, match, outside

@@ -12,10 +12,12 @@ local M = {}
 local HOUR, DAY, WEEK = sources.HOUR, sources.DAY, sources.WEEK
 local MARGIN = 5 * 60000        -- of a reach, for the time of reading
 local DEEP = 3 * HOUR           -- between two readings of more than the newest records
-local LONGEST = 6 * HOUR        -- between two readings of an owner without news
+local LONGEST = 6 * HOUR        -- between two readings of an owner without news, and of the list of owners
 local ROUNDS = 3                -- readings of a list while the balance moves
 local BATCH = 4000              -- rows of one transaction, which spans a week at most
 local PATIENCE = 3              -- lists without a connection, before the run asks no more
+
+M.LONGEST = LONGEST
 
 local time_text, floor = record.time_text, math.floor
 
@@ -120,9 +122,11 @@ local function keep(books, owner, list, state, batch, span)
       open_gap(books, tx, owner, list, state.read_to, time_text(state.earliest), "older than the service shows", rev)
     end
     if state.earliest then books.store:lose(tx, batch, time_text(state.earliest + DAY), rev) end
-    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to, read_from) VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to]], books.account, owner.name,
-      list.list, read_to, span.from and time_text(span.from) or "")
+    local first = span.from and time_text(span.from) or ""
+    if first ~= "" and owner.created and owner.created >= first then first = time_text(0) end -- nothing was before
+    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to, read_from, rev) VALUES ($1, $2, $3, $4,
+      $5, $6) ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to]], books.account, owner.name,
+      list.list, read_to, first, state.read_to == "" and rev() or "")
   end)
   if span.is_newest then state.gap, state.read_to = nil, read_to end
 end
@@ -180,20 +184,6 @@ function M.read_list(books, owner, list, result)
   return true
 end
 
---- Keeps as gaps the time before the books and, moved once a day, the time since the last reading.
-function M.note_reach(books)
-  local read = books.store:rows("SELECT min(read_from) AS first, max(read_to) AS last FROM purser_books_source WHERE "
-    .. "account = $1 AND read_from <> ''", books.account)[1]
-  local list, owner = { list = schema.EVERY }, books.main
-  local gap = state_of(books, owner, list).gap
-  if not read.last or gap and floor(gap.starts / DAY) == floor(read.last / DAY) then return end
-  books.store:write(function(tx, rev)
-    if gap then end_gap(books, tx, owner, list, gap, "", rev)
-    else open_gap(books, tx, owner, list, time_text(0), read.first, schema.UNREAD, rev) end
-    open_gap(books, tx, owner, list, read.last, "", schema.UNREAD, rev)
-  end)
-end
-
 -- Returns an owner's spot balance as a text: free and locked by asset; nil for no balance.
 local function balance_of(books, owner)
   local list
@@ -240,8 +230,8 @@ local function set_due(books, owner, result, began)
   if result.changes > 0 or result.is_open or result.moved then hot_until = began + DAY end
   local every = began < hot_until and books.every
     or math.min(LONGEST, math.max(books.every, row and tonumber(row.every) * 2 or books.every))
-  books.store:rows([[INSERT INTO purser_books_owner (account, owner, due, every, hot_until) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (account, owner) DO UPDATE SET due = excluded.due, every = excluded.every,
+  books.store:rows([[INSERT INTO purser_books_owner (account, owner, due, every, hot_until, gone) VALUES ($1, $2, $3,
+    $4, $5, '') ON CONFLICT (account, owner) DO UPDATE SET due = excluded.due, every = excluded.every,
     hot_until = excluded.hot_until]], books.account, owner.name, time_text(began + every), time_text(every),
     time_text(hot_until))
 end

@@ -9,6 +9,7 @@ local digest = require "purser.client.util.digest"
 local html = require "purser.desk.books.html"
 local json = require "purser.json"
 local model = require "purser.desk.books.model"
+local reach = require "purser.desk.books.reach"
 local names_of = require "purser.client.util.names_of"
 
 local M = {}
@@ -39,7 +40,7 @@ function M.remarks(statement)
   local function add(form, ...) lines[#lines + 1] = form:format(...) end
   add("statement of %s from %s to %s (not included), revision %d", statement.account, date(statement.from),
     date(statement.to), tonumber(statement.rev))
-  for _, line in ipairs(model.unread_lines(statement.gaps, statement.ahead)) do lines[#lines + 1] = line end
+  for _, line in ipairs(reach.lines(statement.gaps, statement.ahead)) do lines[#lines + 1] = line end
   for _, account in ipairs(statement.unread) do add("not reconciled: no balance shows %s", account) end
   for _, line in ipairs(statement.unexplained) do
     add("not explained: %s of %s by %s", tostring(line.amount), line.asset, date(line.time))

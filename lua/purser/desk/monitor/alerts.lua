@@ -5,8 +5,8 @@
 --       journal = journal, state = "alerts.json", command = "mail -s purser ops@example.com" }))
 --     while true do alerts:check() client:sleep(60000) end
 --
--- The state file is written after an event was delivered: an event is told at least once, and always with one id. The
--- first check tells only what is bad.
+-- An event is in the state file before it is handed over, and leaves the file when it was taken: each event is told at
+-- least once, in order, always with one id. The first check tells only what is bad.
 
 local conditions = require "purser.desk.monitor.conditions"
 local digest = require "purser.client.util.digest"
@@ -29,7 +29,7 @@ local M = {}
 ---@field state string|nil                   file that keeps what was told. Default: none, in memory
 
 ---@class purser.AlertEvent
----@field id string          the same whenever this event is told
+---@field id string          the same whenever this event is told, and no other event's
 ---@field at integer         epoch ms
 ---@field account string
 ---@field condition string   such as "withdrawals of USDT/TRX"
@@ -61,15 +61,16 @@ local function sources_of(self, options)
   return list
 end
 
--- Returns what was told: { account, told = { [condition] = { state, count, source } }, failures = { [source] = n } };
--- or nil and a message.
+-- Returns what is kept: { account, told = { [condition] = { state, source } }, failures = { [source] = n }, waiting =
+-- events that were not taken yet, the oldest first, last = the number of the last event }; or nil and a message.
 local function read_state(path, account)
-  local fresh = { account = account, told = {}, failures = {} }
+  local fresh = { account = account, told = {}, failures = {}, waiting = {}, last = 0 }
   if not path then return fresh end
   local kept, message, is_missing = files.read_object(path)
   if is_missing then return fresh end
   if not kept then return nil, message end
-  if kept.account ~= account or type(kept.told) ~= "table" or type(kept.failures) ~= "table" then
+  if kept.account ~= account or type(kept.told) ~= "table" or type(kept.failures) ~= "table"
+    or type(kept.waiting) ~= "table" or type(kept.last) ~= "number" then
     return nil, path .. " is not the state of alerts of this account; name another file"
   end
   return kept
@@ -77,48 +78,45 @@ end
 
 local function keep(self)
   if not self.path then return true end
-  local kept = { account = self.kept.account }
+  local kept = { account = self.kept.account, waiting = json.list(self.kept.waiting), last = self.kept.last }
   for _, name in ipairs { "told", "failures" } do
     kept[name] = next(self.kept[name]) and self.kept[name] or json.object {}
   end
   return files.replace(self.path, json.encode(kept) .. "\n")
 end
 
--- Returns the event of a condition, nil where its state was told, or where its first state is not bad.
-local function event_of(self, condition)
-  local told = self.kept.told[condition.name]
-  if told and told.state == condition.state or not told and not condition.is_bad then return nil end
-  local count = (told and told.count or 0) + 1
-  local account = self.kept.account
-  return { id = ("al_%s_%d"):format(digest.of(account .. "\n" .. condition.name):sub(1, 16), count), at =
-    self.client:now(), account = account, condition = condition.name, state = condition.state,
-    before = told and told.state, is_bad = condition.is_bad, text = condition.text }, count
+local SETTLED = "settled"
+
+-- Adds the event of a condition to those that wait, unless its state was told, or its first state is not bad. An
+-- event's number is the time, or more: no number comes again, also without a file.
+local function note(self, condition, source)
+  local kept, at = self.kept, self.client:now()
+  local told = kept.told[condition.name]
+  if told and told.state == condition.state then return end
+  kept.told[condition.name] = condition.state ~= SETTLED and { state = condition.state, source = source } or nil
+  if not told and not condition.is_bad then return end
+  kept.last = math.max(at, kept.last + 1)
+  kept.waiting[#kept.waiting + 1] = { id = ("al_%s_%d"):format(digest.of(kept.account .. "\n" .. condition.name):sub(1,
+    16), kept.last), at = at, account = kept.account, condition = condition.name, state = condition.state,
+    before = told and told.state, is_bad = condition.is_bad, text = condition.text }
 end
 
 local ORDER = { "id", "at", "account", "condition", "state", "before", "is_bad", "text" }
 
--- Tells of a condition that changed, and keeps its state. Returns the event, if any; or nil and a message where it
--- could not be told or kept.
-local function tell(self, condition, source)
-  local told = self.kept.told
-  local event, count = event_of(self, condition)
-  if not event then
-    told[condition.name] = told[condition.name] or { state = condition.state, count = 0, source = source }
-    return nil
-  end
-  if self.sink then
-    local members = {}
+-- Hands over the waiting events, the oldest first, up to the first failure. Returns the taken events, and a message.
+local function hand_over(self)
+  local events, waiting = {}, self.kept.waiting
+  while waiting[1] do
+    local event, members = waiting[1], {}
     for i, name in ipairs(ORDER) do members[i] = { name, event[name] } end
-    local ok, message = self.sink:deliver(json.encode(json.object(members)))
-    if not ok then return nil, ("%s was not told: %s"):format(condition.name, message) end
+    if self.sink then
+      local ok, message = self.sink:deliver(json.encode(json.object(members)))
+      if not ok then return events, ("%s was not told: %s"):format(event.condition, message) end
+    end
+    events[#events + 1] = table.remove(waiting, 1)
   end
-  told[condition.name] = { state = condition.state, count = count, source = source }
-  local ok, message = keep(self)
-  if not ok then return nil, ("what was told could not be kept in %s: %s"):format(self.path, tostring(message)) end
-  return event
+  return events
 end
-
-local SETTLED = "settled"
 
 -- Adds the calls that were told and are no longer in the list: they are settled.
 local function add_settled(self, list, source)
@@ -133,7 +131,8 @@ end
 
 -- Returns the conditions of a source, with its own; and a message where it could not be read.
 local function read(self, source)
-  local list, err = source.read()
+  local went, list, err = pcall(source.read)
+  if not went then list, err = nil, list end -- a source that raises ends no other
   local failures = list and 0 or (self.kept.failures[source.name] or 0) + 1
   self.kept.failures[source.name] = failures > 0 and failures or nil
   list = list or {}
@@ -149,19 +148,21 @@ end
 --- read, told or kept; the next check tries again.
 ---@return purser.AlertEvent[] events, string[] problems
 function Alerts:check()
-  local events, problems = {}, {}
+  local problems = {}
   for _, source in ipairs(self.sources) do
     local list, problem = read(self, source)
     problems[#problems + 1] = problem
-    for _, condition in ipairs(list) do
-      local event, message = tell(self, condition, source.name)
-      events[#events + 1] = event
-      problems[#problems + 1] = message
-      if event and event.state == SETTLED then self.kept.told[condition.name] = nil end
-    end
+    for _, condition in ipairs(list) do note(self, condition, source.name) end
   end
-  local ok, message = keep(self)
-  if not ok then problems[#problems + 1] = ("%s cannot be written: %s"):format(self.path, tostring(message)) end
+  local function keep_all()
+    local ok, message = keep(self)
+    if not ok then problems[#problems + 1] = ("%s cannot be written: %s"):format(self.path, tostring(message)) end
+    return ok
+  end
+  local was_kept = keep_all() -- where the disk is full, the events are told all the same
+  local events, problem = hand_over(self)
+  problems[#problems + 1] = problem
+  if was_kept and events[1] then keep_all() end
   return events, problems
 end
 

@@ -56,14 +56,15 @@ function M.balances(client, bounds)
     if not read[owner] then read[owner], err = balances_of(client, owner) end
     if not read[owner] then return nil, err end
     local free = "0" -- the service shows no balance that is zero
-    for _, balance in ipairs(read[owner]) do free = balance.asset == asset and balance.free or free end
-    local amount, problem = decimal.shown(free)
-    if not amount then
-      return nil, errors.undecodable("a look at balances", ("the balance of %s: %s"):format(name, problem))
+    for _, balance in ipairs(read[owner]) do
+      if balance.asset == asset then free = balance.free end
     end
-    local is_below = amount < decimal(bound)
-    list[#list + 1] = { name = "balance of " .. name, state = is_below and "below " .. bound or "enough",
-      is_bad = is_below, text = ("%s has %s free; the bound is %s"):format(name, free, bound) }
+    local amount, problem = decimal.shown(free)
+    local is_below = amount and amount < decimal(bound)
+    list[#list + 1] = { name = "balance of " .. name, is_bad = is_below or not amount,
+      state = not amount and "unreadable" or is_below and "below " .. bound or "enough",
+      text = amount and ("%s has %s free; the bound is %s"):format(name, free, bound)
+        or ("the balance of %s: %s"):format(name, problem) }
   end
   return list
 end

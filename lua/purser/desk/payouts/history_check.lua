@@ -260,6 +260,14 @@ function M.finish(self)
   return self.problem
 end
 
+--- Returns whether what the journal lacks is still being looked for.
+function M.is_searching(self)
+  local state = self.history_check ~= "never" and self.history
+  return state and not state.newest and not state.is_searched
+end
+
+function M.end_search(self) if self.history then self.history.is_searched = true end end
+
 local READABLE = "make the history readable, and run it again"
 
 -- Returns the histories' answer; nil and why they cannot be asked for this payment; or nothing where the run ends.

@@ -280,8 +280,9 @@ local defaults = {
 ---@param path string
 ---@param operation? string  that of payments without a column `operation`
 ---@param decimal_mark? "point"|"comma"  of amounts such as 12.500, which have two readings in a file of semicolons
+---@param text? string  the text of the list, where it is no file's; then `path` is its name in messages
 ---@return purser.PlannedPayment[]|nil payments, string|nil message
-function M.read(path, operation, decimal_mark) return lists.read(path, operation, decimal_mark) end
+function M.read(path, operation, decimal_mark, text) return lists.read(path, operation, decimal_mark, text) end
 
 --- Plans a list of payments without a queue: checks each payment, completes networks, finds possible mistakes (equal
 --- payments, keys that differ only in case, repeats of the last 7 days, an amount far above the others, texts that a

@@ -108,11 +108,13 @@ local function payment_of(rows, header, record, otherwise, form)
     row = row, params = params or {}, written = written, problems = problems, warnings = {}, odd = {} }
 end
 
--- Gives `key`, `operation` and `payee` of the header these spellings. Returns what is wrong, or nil.
+-- Gives `key`, `operation` and `payee` of the header these spellings; `name` is another word for payee. Returns what is
+-- wrong, or nil.
 local function check_header(header)
   local seen = {}
   for i, name in ipairs(header) do
     local plain = spelling(name)
+    if plain == "name" then plain = "payee" end
     if plain == "key" or plain == "operation" or plain == "payee" then header[i] = plain end
     name = header[i]
     if name ~= "" and seen[name] then return ('the header names "%s" twice'):format(name) end
@@ -151,13 +153,15 @@ end
 --- Reads a list: purser.payouts.read. `comments` of the list is the number of lines that begin with #.
 ---@param otherwise string|nil  the operation of payments without one
 ---@param mark "point"|"comma"|nil  of the decimals
-function M.read(path, otherwise, mark)
+---@param text string|nil  the text of the list, where it is no file's
+function M.read(path, otherwise, mark, text)
   if type(path) ~= "string" then return nil, ("the path of the list is a %s; give a text"):format(type(path)) end
   if otherwise ~= nil and type(otherwise) ~= "string" then
     return nil, ("the operation of the list is a %s; give a text, such as wallet.withdraw"):format(type(otherwise))
   end
   if mark ~= nil and not MARKS[mark] then return nil, 'the mark of decimals is "point" or "comma"' end
-  local text, message = files.read(path)
+  local message
+  if not text then text, message = files.read(path) end
   if not text then return nil, message end
   local records, comments
   message = other_kind(text)

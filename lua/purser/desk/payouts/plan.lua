@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Plans a list of payments beside a queue: checks, possible mistakes, sums by asset, and balances. Moves no funds.
 
+local columns = require "purser.client.operations.columns"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local planned = require "purser.write.planned"
 local purser = require "purser"
+local purser_address = require "purser.address"
 local queues = require "purser.desk.payouts.queue"
 local runs = require "purser.desk.payouts.runs"
 local utc = require "purser.client.util.utc"
@@ -58,8 +60,10 @@ local function content_of(operation, params)
   local parts = { operation:find "withdraw" and "withdraw" or operation:match "[^.]*$" }
   for name, value in pairs(params) do
     local amount = name == "amount" and decimal(tostring(value))
-    if not differs[name] then parts[#parts + 1] = ("%s=%s"):format(name, tostring(amount or value)) end
+    local is_payee = params.address and (name == "address" or name == "memo")
+    if not differs[name] and not is_payee then parts[#parts + 1] = ("%s=%s"):format(name, tostring(amount or value)) end
   end
+  if params.address then parts[#parts + 1] = "to=" .. purser_address.payee(params.address, params.memo, true) end
   table.sort(parts)
   return table.concat(parts, "\n")
 end
@@ -108,22 +112,24 @@ local function mark_keys(payments, known)
   end)
 end
 
--- Texts that a spreadsheet makes of others: long numbers, formulas, errors, a text's mark; digits of other scripts.
-local REWRITTEN = { "^%d[%d.,]*[eE]%+?%d+$", "^[='#]", "^%d+[.,]0+$", "\239\188[\144-\153]" }
-local NOTHING = { ["-"] = true, null = true, none = true, ["n/a"] = true, na = true }
-
-local function is_rewritten(text)
-  for _, pattern in ipairs(REWRITTEN) do
-    if text:find(pattern) then return true end
-  end
-  return NOTHING[text:lower()]
+-- Adds what is unusual about a column to `odd`, and what cannot be to `problems`.
+local function judge_column(payment, name, type_, value)
+  local state, message, hint = columns.judge(type_, value, payment.params)
+  if state == "good" then return end
+  local is_plans = name == "memo" and payment.params.address -- the plan of a withdrawal refuses its memo
+  if state == "refused" and is_plans then return end
+  table.insert(state == "refused" and payment.problems or payment.odd, ("the %s %s %s%s"):format(name, tostring(value),
+    message, hint and "; " .. hint or ""))
 end
 
-local function mark_rewritten(payments, known)
+-- Judges columns by their types. Memos of withdrawals are judged by the plan of each, with the coin's network.
+local function mark_columns(payments, known)
   for _, payment in ipairs(payments) do
-    for _, one in ipairs { { "key", payment.key }, { "memo", payment.params.memo or "" } } do
-      if not known[payment.key] and is_rewritten(tostring(one[2])) then
-        table.insert(payment.odd, ("the %s %s may be a spreadsheet's word for another text"):format(one[1], one[2]))
+    if not known[payment.key] then
+      judge_column(payment, "key", "key", payment.key)
+      for name, value in pairs(payment.params) do
+        local type_ = value ~= "" and columns.type_of(name, payment.params)
+        if type_ then judge_column(payment, name, type_, value) end
       end
     end
   end
@@ -192,7 +198,7 @@ end
 function M.find_odd(payments, known, paid)
   mark_equal(payments, known)
   mark_keys(payments, known)
-  mark_rewritten(payments, known)
+  mark_columns(payments, known)
   mark_paid(payments, known, paid)
   mark_far(payments, known)
 end
@@ -380,6 +386,7 @@ function M.plan(client, payments, options)
     for _, entry in ipairs(view[section]) do
       local payment = options.queue and by_key[entry.key] or entry -- keys of no queue may be there twice
       entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
+      entry.payee = payment.payee
       known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
     end
   end

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- A run of a worker: tasks take payments, look for them, send them, and reconcile those whose answer was lost.
 --
---   rejected   a payment with an id is looked for by its id before it counts as failed; one reading serves many
+--   held       while the journal cannot show that it is the newest, all payments are looked for before one is sent:
+--              what is found counts in limits and policies first
+--   rejected   a payment is looked for before it counts as failed; one reading serves many
 --   undecided  a payment is asked about once more after the others, whose records are witnesses
 --   lease      renewed while the tasks work; a payment of a lost lease is another worker's
 
@@ -26,9 +28,11 @@ Payment.__index = Payment
 ---@field stopping boolean   it begins nothing more
 ---@field hand purser.payouts.Payment[]      taken, or to be looked for now, and not begun
 ---@field parked purser.payouts.Payment[]    rejected, and to be looked for from their `look_at` on
+---@field held purser.payouts.Payment[]      not found, and sent once all others were looked for
 ---@field last purser.payouts.Payment[]      undecided so far, and to be asked about once more
 ---@field busy integer       payments that tasks are at work on
 ---@field sending integer    payments that are being sent
+---@field is_dry boolean    nothing was left to be taken
 ---@field waiting_for string|nil  why nothing is sent, where a task knows it
 local Run = { __index = function(self, name) return self.payouts[name] end }
 
@@ -36,7 +40,8 @@ local Run = { __index = function(self, name) return self.payouts[name] end }
 
 -- An attempt may have been executed without this journal's knowledge, or another than the service may have answered.
 local function failed(self, message, was_looked_for)
-  if was_looked_for or not self.client_id then return { stage = "failed", message = message } end
+  local cannot_look = planned.operation(self.operation).reconcile.strategy == "nothing"
+  if was_looked_for or cannot_look then return { stage = "failed", message = message } end
   self.rejection = message
   return { stage = "sent", rejected = true, message = message }
 end
@@ -70,8 +75,10 @@ end
 
 function after.rejected(self, message, err)
   if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
+  -- the clock was right: the copy that was judged was a late one
+  if planned.was_too_late(err) and not err.is_explained then return after.unknown(self, message) end
   -- not the service's word, a firewall's perhaps; or the clock was wrong
-  if err and err.kind ~= "api" or planned.was_too_late(err) then return again(self, message) end
+  if err and (err.kind ~= "api" or err.is_explained) then return again(self, message) end
   return failed(self, message)
 end
 
@@ -128,6 +135,8 @@ local function reconcile(self)
   if answer and answer.outcome == "undecided" and not self.put_off_at then
     window.readings, self.window = run.last_readings, window
     put_off(self)
+  elseif answer and answer.outcome == "undecided" and self.rejection then
+    conclude(self, answer) -- the call keeps the end of its attempt
   elseif err then
     -- the service may reject both for one reason, such as an account that does not exist
     conclude(self, self.rejection and self.rejection == err.message
@@ -235,6 +244,8 @@ local function pay(self)
     conclude(self, { outcome = "done", record = known.record })
   elseif known then
     release(self, known)
+  elseif history_check.is_searching(run) then
+    table.insert(run.held, self)
   elseif is_still_disowned(self) then
     send(self)
   end
@@ -306,7 +317,7 @@ local function refill(self)
   elseif not left then
     return self.left
   end
-  self.left = left
+  self.left, self.is_dry = left, #took == 0
   -- each task asks anew whether nothing is left: a task at work may put its payment back
   if #took == 0 and left > 0 then self.refill_at = now + self.idle_ms end
   for _, payment in ipairs(took) do
@@ -320,11 +331,15 @@ local function next_payment(self)
   while not self.stopping and not self.problem do
     begin_looks(self, false)
     local left = self.hand[1] and 0 or refill(self)
+    if self.held[1] and not self.hand[1] and self.busy == 0 and self.is_dry then
+      history_check.end_search(self)
+      self.hand, self.held = self.held, {}
+    end
     local ms = not self.hand[1] and begin_looks(self, true) or nil
     local payment = table.remove(self.hand, 1)
     if not payment and not ms then payment, ms = next_of_last(self, left) end
     if payment or self.problem then return payment end
-    if left == 0 and waiting_for_looks(self) == 0 then return nil end
+    if left == 0 and waiting_for_looks(self) == 0 and not self.held[1] then return nil end
     -- until a look is due, or while others work on what is left
     if ms then history_check.nap(self, ms) else schedule.sleep(self.idle_ms) end
   end
@@ -407,7 +422,7 @@ local function attend(self, tasks)
     local now = core.monotonic_ms()
     if now >= renew_at then
       renew_at = now + self.lease_ms / 3
-      local has_payments = self.busy > 0 or self.hand[1] or waiting_for_looks(self) > 0
+      local has_payments = self.busy > 0 or self.hand[1] or self.held[1] or waiting_for_looks(self) > 0
       if has_payments then self.journal.db:transaction(function(tx) queue.renew(tx, self) end) end
       if self.mark then self.journal.db:transaction(function(tx) runs.live(tx, self) end) end
     end
@@ -449,7 +464,7 @@ end
 ---@param takes_all boolean|nil  without a mark: takes all, and not only what no run ever had
 function M.run(payouts, mark, takes_all)
   local self = setmetatable({ payouts = payouts, mark = mark, takes_unmarked = not mark and not takes_all,
-    stopping = false, hand = {}, parked = {}, last = {}, busy = 0, sending = 0,
+    stopping = false, hand = {}, held = {}, parked = {}, last = {}, busy = 0, sending = 0,
     look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
     -- of those whose answer was lost, and of those that are asked about once more
     readings = planned.readings(), last_readings = planned.readings() }, Run)

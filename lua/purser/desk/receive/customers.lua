@@ -2,6 +2,7 @@
 -- Customers by address and memo, from a CSV file: customer,address,memo,coins,least,from,until. One mistake refuses the
 -- whole file.
 
+local columns = require "purser.client.operations.columns"
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
 local readers = require "purser.desk.receive.reader"
@@ -36,14 +37,16 @@ local function time_of(text)
   return stores.time_text(ms)
 end
 
--- Addresses of these forms have no memo.
-local function has_no_memo(at) return at:find "^0x%x+$" and #at == 42 or at:find "^t%w+$" and #at == 34 end
+-- Accounts of Ethereum's kind and of Tron have no memo.
+local function has_no_memo(at) return at:find "^evm:" or at:find "^hash:41:" end
 
 --- Returns a customer's row of texts; or nil and a message.
 function M.row(cells)
   local row = { customer = cells.customer or "", address = cells.address or "", coins = cells.coins or "",
     least = cells.least or "" }
   if row.customer == "" or row.address == "" then return nil, "customer and address must not be empty" end
+  local state, why = columns.judge("customer_address", row.address)
+  if state == "refused" then return nil, ("the address %s %s"):format(row.address, why) end
   row.at, row.memo = readers.place(row.address, cells.memo)
   row.coins = row.coins:gsub("[,;%s]+", " "):gsub("^ ", ""):gsub(" $", ""):upper()
   local least = row.least ~= "" and decimal(row.least)

@@ -1,19 +1,19 @@
 -- SPDX-License-Identifier: MIT
 -- Reads the service's list of deposits: two hours at each look, two days each half hour, all each twelve hours, at the
--- start and after an error. Records have one face where spelling alone differs: `0x` and `:0` of a transaction, case
--- and prefix of an address, `address:memo`, zeros at the end of an amount, names of a network.
+-- start and after an error. Records have one face where spelling alone differs: `0x` and `:0` of a transaction, an
+-- address of one payee, `address:memo`, zeros at the end of an amount, names of a network.
 
 local decimal = require "purser.decimal"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
 local json = require "purser.json"
+local purser_address = require "purser.address"
 local states = require "purser.client.operations.states"
 local utc = require "purser.client.util.utc"
 
 local M = {}
 
 local LATEST = 1e13 -- times are kept as 13 digits
-local PREFIXED = 12 -- characters behind a colon: more are an address, fewer may be a memo
 
 local function text_of(value)
   local text = value == nil and "" or tostring(value)
@@ -30,20 +30,11 @@ function M.raw(v)
   return went and text or "{}"
 end
 
---- Returns an address as a value, and its memo, which may stand behind the address.
+--- Returns an address and its memo as values: each equal for equal payees, whatever the spelling.
 ---@param address any
 ---@param memo any
 ---@return string at, string memo
-function M.place(address, memo)
-  address, memo = text_of(address), text_of(memo)
-  address = address:gsub("^%a+:(%w+)$", function(rest) return #rest > PREFIXED and rest or nil end)
-  local front, behind = address:match "^(.-):(.+)$"
-  if front then
-    address = front
-    if memo == "" then memo = behind end
-  end
-  return address:lower(), memo
-end
+function M.place(address, memo) return purser_address.place(text_of(address), text_of(memo)) end
 
 --- Returns a record as values. Without a transaction the time belongs to the face.
 ---@param record table           of C4 or A11

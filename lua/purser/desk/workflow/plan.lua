@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Plans of withdrawals and deposit addresses: the effect of a call, and each problem, before the call.
 
+local purser_address = require "purser.address"
 local views = require "purser.client.util.views"
 local networks = require "purser.client.operations.network"
 local option_schema = require "purser.client.util.option_schema"
@@ -28,6 +29,8 @@ local MAX_AGE_MS = 300000
 ---@field require_saved_address boolean|nil  looks the address up among the saved ones. Default: false
 ---@field unchecked_address boolean|nil  an address of another form, or with a wrong checksum, is only warned of.
 --- Default: false
+---@field without_coins boolean|nil  looks no coin up, for a key that may not read wallet.coins: coin and network are
+--- sent as given; fee, minimum, maximum and the need of a memo are not checked. Default: false
 ---@field max_age_ms integer|nil   how old the coin configuration and the plan may be. Default: 300000
 ---@field password string|nil      of the operation that is named
 ---@field funds_password string|nil
@@ -120,6 +123,14 @@ local function warn(plan, ...) add(plan.warnings, ...) end
 
 local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
 
+-- Takes coin and network as they are given.
+local function take_network(plan, given)
+  local name = given.netWork or given.network
+  plan.network, plan.coin = { netWork = name, network = given.network or name }, given.coin
+  line(plan, "network", "%s, as given", name or "none")
+  warn(plan, "the coin was not looked up: fee, minimum, maximum, network and the need of a memo are not checked")
+end
+
 local function find_network(plan, all, given)
   if type(given.coin) ~= "string" or given.coin == "" then
     return problem(plan, "the coin is missing; give coin = \"USDT\" or another")
@@ -137,11 +148,12 @@ local function begin(client, operation, given, known, title)
   local message, name, hint = option_schema.check(given, known, "parameter")
   if message then return nil, errors.argument(name, message, hint) end
   local max_age_ms = given.max_age_ms or MAX_AGE_MS
-  local all, read_at = coins.read(client, max_age_ms)
+  local all, read_at = {}, client:now()
+  if not given.without_coins then all, read_at = coins.read(client, max_age_ms) end
   if not all then return nil, read_at end
   local plan = setmetatable({ client = client, operation = operation, title = title(), problems = {}, warnings = {},
     lines = {}, params = {}, made_at = read_at, max_age_ms = max_age_ms, state = "new" }, Plan)
-  find_network(plan, all, given)
+  if given.without_coins then take_network(plan, given) else find_network(plan, all, given) end
   return plan
 end
 
@@ -188,6 +200,23 @@ local function check_amount(plan, network, amount, given)
   end
 end
 
+-- Judges an address and a memo by their network. Returns whether a memo within the address is a problem already.
+local function check_address(plan, client, network, given)
+  if not client:check_value(plan.operation, "address", given.address) then return false end
+  local has_memo = given.memo ~= nil and client:check_value(plan.operation, "memo", given.memo)
+  local judged = purser_address.check { address = given.address, memo = has_memo and given.memo or nil,
+    network = network, coin = plan.coin_record, as_is = given.unchecked_address }
+  local front, behind = purser_address.apart(given.address)
+  if not front and network.sameAddress then front, behind = purser_address.parts_of_unread(given.address) end
+  if front and behind ~= "" and not given.memo then
+    problem(plan, "the address carries its memo after a colon; give address = %q and memo = %q", front, behind)
+    return true
+  end
+  for _, found in ipairs(judged.problems) do problem(plan, "%s", tostring(found)) end
+  for _, found in ipairs(judged.warnings) do warn(plan, "%s", tostring(found)) end
+  return judged.cures.memo ~= nil
+end
+
 local function check_destination(plan, client, network, given)
   local address, memo = given.address, given.memo
   line(plan, "to", "%s%s", tostring(address or "?"), memo and (" with memo " .. tostring(memo)) or "")
@@ -197,20 +226,15 @@ local function check_destination(plan, client, network, given)
     if not fits then problem(plan, "the " .. name .. " " .. message) end
   end
   if not network then return end
-  local fits = client:check_value(plan.operation, "address", address)
-  local doubt = fits and networks.problem(network, address)
-  if doubt then (given.unchecked_address and warn or problem)(plan, "%s", doubt) end
+  local has_memo_within = check_address(plan, client, network, given)
   if network.sameAddress then
-    local front, back = address:match("^([^:]+):(.+)$")
-    if not memo and front then
-      problem(plan, "the address carries its memo after a colon; give address = %q and memo = %q", front, back)
-    elseif not memo then
+    if not memo and not has_memo_within then
       problem(plan, "the network %s needs a memo: the address is shared, and funds sent without one are lost",
         network.netWork or network.network)
     end
   elseif memo and network.sameAddress == false then
     warn(plan, "a memo is given, though addresses of this network are not shared")
-  elseif network.sameAddress == nil then
+  elseif network.sameAddress == nil and not given.without_coins then
     warn(plan, "the service does not say whether this network needs a memo")
   end
 end
@@ -223,7 +247,7 @@ local function require_saved_address(plan, client, network, given)
     if err then return err end
     if not saved then break end
     local entry = networks.saved_address(saved)
-    if entry.address == given.address and (entry.memo or "") == (given.memo or "")
+    if purser_address.same(entry, given)
       and not networks.other_coin(plan.coin, saved.coin)
       and networks.find(plan.coin_record, entry.network) == network then
       line(plan, "saved", "the address is in the address book")
@@ -257,7 +281,8 @@ end
 local withdraw_rules = {
   coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
   contractAddress = "string", includeFee = "boolean", withdrawOrderId = "any",
-  require_saved_address = "boolean", unchecked_address = "boolean", max_age_ms = { 0 }, password = "any",
+  require_saved_address = "boolean", unchecked_address = "boolean", without_coins = "boolean", max_age_ms = { 0 },
+  password = "any",
   funds_password = "any",
 }
 
@@ -293,6 +318,7 @@ local function check_withdrawal(plan, client, network, given, with_balance)
     problem(plan, "withdrawals of %s on %s are suspended%s", plan.coin, network.netWork or network.network,
       network.withdrawTips and ": " .. network.withdrawTips or "")
   end
+  if given.without_coins then return amount end
   if given.contractAddress and given.contractAddress:lower() ~= (network.contract or ""):lower() then
     problem(plan, "contractAddress is not that of %s on this network", plan.coin)
   end
@@ -304,7 +330,7 @@ end
 
 -- Parameters that are not sent under these names.
 local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
-  unchecked_address = true, max_age_ms = true }
+  unchecked_address = true, without_coins = true, max_age_ms = true }
 
 -- Returns the parameters of the operation, with the service's names of coin and network.
 local function withdraw_params(plan, given, network, amount)
@@ -327,6 +353,9 @@ end
 function M.withdraw(client, given, operation, without_balance)
   if operation ~= nil and not withdrawals[operation] then
     return nil, errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
+  elseif given.without_coins and given.require_saved_address then
+    return nil, errors.argument("without_coins", "without_coins looks up no coin, and require_saved_address needs its "
+      .. "networks", "leave one of the two out")
   end
   local plan, err = begin(client, operation or "wallet.withdraw", given, withdraw_rules, function()
     return ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))

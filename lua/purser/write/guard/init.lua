@@ -7,6 +7,7 @@
 
 local decimal = require "purser.decimal"
 local lazy = require "purser.client.util.lazy"
+local addresses = lazy "purser.address"
 local networks = lazy "purser.client.operations.network"
 local options_ = require "purser.write.guard.options"
 local policy = require "purser.write.policy"
@@ -43,11 +44,11 @@ end
 
 -- Where one rule of destinations is given, a destination without a rule of its own is rejected.
 
--- Returns whether an entry of `addresses` allows a withdrawal. Memo and contract change who is paid: both always bind.
-local function matches(entry, moves, params)
-  local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
-  return entry.address == params[moves.address]
-    and (entry.any_memo or entry.memo == memo)
+-- Returns whether an entry of `addresses` allows a withdrawal to an account. Memo and contract change who is paid: both
+-- always bind.
+local function matches(entry, moves, params, account, memo)
+  local network, contract = params[moves.network], params[moves.contract]
+  return entry.account == account and (entry.any_memo or entry.of_memo == memo)
     and (entry.coin == nil or entry.coin == upper(params[moves.asset]))
     and (entry.network == nil or network ~= nil and networks.same(entry.network, network) == true)
     and entry.contractAddress == contract
@@ -57,8 +58,9 @@ end
 local check = {}
 
 function check.addresses(rules, moves, params)
+  local account, memo = addresses.place(params[moves.address], params[moves.memo])
   for _, entry in ipairs(rules.addresses) do
-    if matches(entry, moves, params) then return nil end
+    if matches(entry, moves, params, account, memo) then return nil end
   end
   return "no entry of the list allows this address with the memo, coin, network and contract of the call",
     "add one that does"

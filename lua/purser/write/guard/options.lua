@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The options of guard rails, read into tables of their own: what becomes of the user's tables changes no rule.
 
+local addresses = require "purser.address"
+local columns = require "purser.client.operations.columns"
 local option_schema = require "purser.client.util.option_schema"
 local decimal = require "purser.decimal"
 local parameters = require "purser.client.operations.parameters"
@@ -126,6 +128,7 @@ local function read_address(given)
     entry[name] = value
   end
   entry.coin = entry.coin and upper(entry.coin)
+  entry.account, entry.of_memo = addresses.place(entry.address, entry.memo)
   return entry
 end
 
@@ -140,7 +143,8 @@ end
 ---@param area_code string|nil
 ---@return string
 function M.user(account_type, account, area_code)
-  return format("%s %s %s", account_type, area_code and gsub(area_code, "^%+", "") or "-", account)
+  return format("%s %s %s", account_type, area_code and gsub(area_code, "^%+", "") or "-",
+    columns.canonical(account_type, account))
 end
 
 local user_rules = { toAccountType = parameters.choices.identifier_types, toAccount = "string", areaCode = "string" }

@@ -74,7 +74,8 @@ local function keep_end(tx, id) tx:rows(KEEP, id) end
 local function begin_again(tx, intent, known, fields, where, ...)
   local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1), state = "open",
     sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), host = intent.host or "",
-    signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "" }
+    signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "",
+    rejected = "" }
   for name, value in pairs(fields) do set[name] = value end
   keep_end(tx, known.id)
   if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
@@ -101,7 +102,7 @@ end
 -- Locks a key of all operations and queues, in whatever letters.
 local function lock_key(tx, name) tx:lock(tonumber(digest.id("key", digests.form(name)):sub(1, 7), 16)) end
 
--- Ends the transaction where the key is a payment's name or id.
+-- Ends the transaction where a payment has the key as name or id.
 local function check_payments(tx, row, key)
   local other = tx:rows([[SELECT * FROM purser_calls WHERE form = $1 AND queue <> '' UNION ALL
     SELECT * FROM purser_calls WHERE key = $2 AND key <> '' AND queue <> '']], digests.form(key.name), key.name)[1]
@@ -167,7 +168,7 @@ function M.begin(self, intent, row, guard, key, payment)
     tx:lock(home.LOCK, true)
     local own = home.enter(tx, intent.account, intent.host)
     local known = key and not payment and find_known(tx, row, key) or nil
-    if known and not intents.SPENT_NOTHING[known.state] then return { known = facts.call_of(known) } end
+    if known and not intents.is_free(facts.call_of(known)) then return { known = facts.call_of(known) } end
     -- a payment is looked for at the service first, where the server is another one
     if tx.db.doubt and not payment and guard ~= false then tx:reject(tx.db.doubt) end
     -- a repeat takes its charges over
@@ -258,7 +259,7 @@ function M.write_end(tx, known, ending)
   local set = { state = ending.state, record_id = ending.record_id or "", record = keep(ending.record),
     message = text_of(ending.message), ended_at = time_text(core.now_ms()),
     answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "",
-    disowned = ending.disowned or known.disowned }
+    disowned = ending.disowned or known.disowned, rejected = ending.rejected and "yes" or "" }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end

@@ -45,7 +45,8 @@ function M.call_of(row)
     signer = intent.signer, state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
     record = row.record ~= "" and core.decode(row.record) or nil,
     answered = row.answered == "yes" or row.answered == "found",
-    found = row.answered == "found", digest = row.digest }
+    found = row.answered == "found",
+    rejected = row.rejected == "yes" and row.queue == "" or nil, digest = row.digest }
 end
 
 local EARLIER = "SELECT DISTINCT sent_at, recv_window, signer FROM purser_attempts WHERE call = $1 AND number <> $2"

@@ -73,7 +73,7 @@ local function unwritable(home, label, is_look)
   end
 end
 
---- Returns the error of a client for which a journal is not; nil where it is.
+--- Returns the error of a client of another account or service than the journal; nil for the right client.
 ---@param is_look boolean|nil  nothing is to be sent
 ---@return purser.Error|nil
 function M.refusal(db, home, account, service, is_look)
@@ -134,7 +134,7 @@ local function note_uid(tx, home, identity, uid)
     intents.time_text(tx:now()), uid)
 end
 
--- Returns what the service says of a key, "" where it cannot say or was asked before; or nil and an error.
+-- Returns the user that the service names for a key, "" where the service cannot or did say; or nil and an error.
 local function ask(self, identity, uid_of, is_look)
   if not uid_of then return "" end
   local rows, message = self.db:rows("SELECT uid, person FROM purser_keys WHERE identity = $1", identity)
@@ -229,7 +229,7 @@ local function decide(self, deed, given, fn)
   return nil, errors.is(problem) and problem or intents.journal_error("not_sent", tostring(problem))
 end
 
---- Does what journal:vouch says.
+--- Writes that a person vouches for a key: see journal:vouch.
 function M.vouch(self, identity, by)
   return decide(self, "vouch", { identity = identity, by = by }, function(tx)
     if not find(identity, "^%x+$") or #identity ~= 16 then return "a digest of an API key has 16 hex digits" end
@@ -248,7 +248,7 @@ local function set(tx, name, value, by)
     intents.time_text(tx:now()), by, "journal " .. name, value)
 end
 
---- Does what journal:rename says.
+--- Writes another name of the account: see journal:rename.
 function M.rename(self, name, by)
   return decide(self, "rename", { name = name, by = by }, function(tx, home)
     if not home.account then return "the journal is of no account yet: the first call gives the name" end
@@ -259,7 +259,7 @@ function M.rename(self, name, by)
   end)
 end
 
---- Does what journal:moved says.
+--- Writes another host of the service: see journal:moved.
 function M.moved(self, host, by)
   return decide(self, "moved", { host = host, by = by }, function(tx, home)
     if not home.service then return "the journal is of no service yet: the first call gives the host" end

@@ -68,7 +68,7 @@ local function begin(self, call, intent, attempt)
   intent.id, intent.attempt = call.id, attempt
   call.intent, call.params, call.sent_at, call.recv_window = intent, intent.params, intent.sent_at, intent.recv_window
   call.signer, call.attempt, call.state = intent.signer, attempt, "open"
-  call.record, call.answered, call.found = nil, false, false
+  call.record, call.answered, call.found, call.rejected = nil, false, false, nil
 end
 
 local function add(self, intent, row, key, slot)
@@ -95,7 +95,7 @@ function Memory:begin(intent, row, _, key)
   end
   local problem = intents.other_content(known, key, row)
   if problem then return nil, problem end
-  if not intents.SPENT_NOTHING[known.state] then return nil, nil, known end
+  if not intents.is_free(known) then return nil, nil, known end
   begin(self, known, intent, known.attempt + 1)
   return true
 end
@@ -145,6 +145,7 @@ function Memory:end_call(intent, ending)
   if not verdict.counts then return verdict end
   if id and is_owned(self, call, id) then return { is_taken = true } end
   call.state, call.record, call.ended_at = ending.state, ending.record, core.now_ms()
+  call.rejected = ending.rejected or nil
   call.answered, call.found = id and ending.answered and true or false, id and ending.answered == "found" or false
   own(self, call, id)
   return verdict

@@ -12,6 +12,7 @@ local option_schema = require "purser.client.util.option_schema"
 local policy = require "purser.write.policy"
 local postgresql = require "purser.client.util.database.postgresql"
 local spending = lazy "purser.write.guard.spending"
+local upgrade = lazy "purser.write.journal.upgrade"
 local version = require "purser.version"
 
 local M = {
@@ -45,7 +46,7 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   due_at TEXT NOT NULL DEFAULT '',      -- when it may be sent; '' at once
   blocked TEXT NOT NULL DEFAULT '',     -- 'yes' until something changes
   rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
-  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that its content was not made, without proof;
+  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that its content was not made, without proof.
                                         -- 'other': that of content which it had before
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
@@ -123,7 +124,8 @@ local HOME = "purser_meta" -- the table that a journal has
 
 local LOCK = 7078801
 
--- Returns whether the tables are there. Ends the transaction where they are not a journal of this version.
+-- Returns whose the journal is; false where there are no tables. Ends the transaction where they are no journal that
+-- this Purser can read.
 local function check(tx)
   if not tx:has(HOME) then
     -- a witness (purser.payouts.history_check) must not be kept with the journal that it speaks for
@@ -133,24 +135,29 @@ local function check(tx)
   local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
   local number = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
   if not number then tx:reject "it holds no version, so it is not a journal of Purser's" end
-  if number > M.version then
-    tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(number, M.version),
+  if number > home.VERSION then
+    tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(number, home.VERSION),
       hint = "use the newer Purser" }
   elseif number < M.OLDEST then
     tx:reject { text = ("it is of version %d, of a Purser before 0.1"):format(number),
       hint = "tools/convert-7 makes a journal of it that knows its used keys; a new journal knows none" }
   end
-  return true
+  return home.read(tx)
 end
 
---- Makes the tables in an empty database, and checks a journal's. Returns true; or nil and a message: a text, or a
---- table with `text` and `hint`.
+--- Makes the tables in an empty database, and brings a journal's to the present version. Returns true; or nil and a
+--- message: a text, or a table with `text` and `hint`.
 function M.prepare(db)
-  local is_there, message = db:transaction(check, true)
-  if is_there ~= false then return is_there, message end
+  local own, message = db:transaction(check, true)
+  if own == nil then return nil, message end
+  if own and not upgrade.is_due(own) then return true end
   return db:transaction(function(tx)
     tx:lock(LOCK)
-    return check(tx) or create(tx) -- another process may have made them meanwhile
+    own = check(tx) -- another process may have been first
+    if not own then return create(tx) end
+    tx:lock(home.LOCK) -- no call begins meanwhile
+    if upgrade.is_due(own) then upgrade.run(tx, own) end
+    return true
   end)
 end
 

@@ -171,7 +171,7 @@ local function place_of(ask)
   return ("%s %s %s"):format(row.system, row.wal:sub(1, 8), row.number)
 end
 
--- Returns the schema with the table `home`, or the schema where tables are made. Raises for two schemas with the table.
+-- Returns the schema with the table `home`, or the schema where tables are made. Raises for two such schemas.
 local function schema_of(ask, home)
   local rows = home and ask(SCHEMAS, home) or {}
   if #rows > 1 then

@@ -26,7 +26,7 @@ local function mark_of(self, tx)
   return row and row.value
 end
 
--- Returns the place of a server's tables. A dump that is put back makes tables of another number.
+-- Returns where a server's tables are: they have another number when a dump made them again.
 local function place_of(self, tx)
   local row = tx:rows("SELECT tableoid::text AS place FROM " .. self.meta .. " LIMIT 1")[1]
   return (tostring(tx.db.place) .. " " .. row.place):gsub(" ", "-")
@@ -38,12 +38,12 @@ function Witness:renew(tx)
   local mark, why
   if self.path then mark, why = core.random_token(24) else mark = place_of(self, tx) end
   if not mark then tx:reject("no random mark could be made: " .. tostring(why)) end
-  tx:rows("INSERT INTO " .. self.meta .. " (name, value) VALUES ('mark', $1) ON CONFLICT (name) DO UPDATE "
-    .. "SET value = $2", mark, mark)
+  tx:rows("INSERT INTO " .. self.meta .. " (name, value) VALUES ('mark', $1) "
+    .. "ON CONFLICT (name) DO UPDATE SET value = $2", mark, mark)
   self.mark, self.noted, self.is_new = mark, nil, true
 end
 
--- Returns mark and number of the file; nothing for a missing or copied file; or nil and a message.
+-- Returns mark and number of the file; nothing where no file is, or one that was copied; or nil and a message.
 local function read(self)
   local text, message, is_missing = files.read_trusted(self.path)
   if not text then return nil, not is_missing and message or nil end
@@ -52,7 +52,7 @@ local function read(self)
   return mark, tonumber(number)
 end
 
---- Returns "newest", "older", or "unknown" without a proof; or nil and a message.
+--- Returns "newest", "older", or "unknown" where nothing shows which; or nil and a message.
 ---@param tx table
 ---@param number string|integer
 ---@return "newest"|"older"|"unknown"|nil state, string|nil message
@@ -67,7 +67,7 @@ function Witness:check(tx, number)
   return "newest"
 end
 
--- Writes into the file, whose inode stays. A new mark makes a new file.
+-- Writes the file in its place, whose inode stays; a new mark makes a new file.
 local function write(self, number)
   if self.is_new then
     local made, why = files.replace(self.path, "")

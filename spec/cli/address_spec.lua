@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: MIT
+-- `purser address check`: what an address is, and whether it is one of a network, without a key and a service.
+
+local command = require "command"
+
+describe("purser address check", function()
+  local function check(...) return command.run { "address", "check", ... } end
+
+  it("says what an address is", function()
+    local code, out, err = check "EQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqB2N"
+    assert.same({ 0, "" }, { code, err })
+    assert.matches("^plain    ton  ton:0:83dfd552%x+\ngood\n$", out)
+    code, out = check "Nothing!"
+    assert.equal(0, code)
+    assert.matches("^no family of addresses has this text\nwarning", out)
+  end)
+
+  it("says whether an address and a memo are of a network, and what cures a mistake", function()
+    local code, out = check("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "SOL")
+    assert.equal(2, code)
+    assert.matches("\nerror    the address is one of Tron, and none of SOL; name the network TRX", out)
+    assert.matches("\nrefused for SOL\n$", out)
+    code, out = check("XVLhHMPHU98es4dbozjVtdWzVrDjtV8xvjGQTYPiAx6gwDC", "XRP")
+    assert.equal(2, code)
+    assert.matches("write rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf and memo 1\n", out)
+    code, out = check("rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", "XRP", "--memo", "007")
+    assert.equal(0, code)
+    assert.matches('warning  the memo "007" is the same as "7"', out, 1, true)
+  end)
+
+  it("says the same as JSON, and repeats no secret key", function()
+    local code, out = check("rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", "XRP", "--memo", "nan", "--json")
+    assert.equal(2, code)
+    assert.matches('"code": "address.memo"', out, 1, true)
+    assert.matches('"state": "refused"', out, 1, true)
+    for _, form in ipairs { "--json", "--memo=1" } do
+      code, out = check("5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", "BTC", form)
+      assert.equal(2, code)
+      assert.is_nil(out:find("5Hue", 1, true))
+    end
+  end)
+end)

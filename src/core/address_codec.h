@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts that readers of addresses share: digests, digits of other bases, and the list of readings. */
+#ifndef PURSER_CORE_ADDRESS_CODEC_H
+#define PURSER_CORE_ADDRESS_CODEC_H
+
+#include <stdint.h>
+
+#include "address.h"
+#pragma GCC visibility push(hidden)
+
+enum { PU_BYTES_MAX = 192, PU_WORDS_MAX = PU_ADDRESS_TEXT_MAX, PU_KECCAK_MAX = 135 };
+
+/* ---- address_hash.c: false where OpenSSL cannot make the digest ---- */
+bool pu_sha256_twice(const unsigned char *bytes, size_t len, unsigned char digest[32]);
+bool pu_sha512_256(const unsigned char *bytes, size_t len, unsigned char digest[32]);
+/* Keccak-256 as Ethereum has it (not SHA3-256) of at most PU_KECCAK_MAX bytes. */
+void pu_keccak256(const unsigned char *bytes, size_t len, unsigned char digest[32]);
+/* BLAKE2b without a key, of 1 to 64 bytes (RFC 7693). */
+void pu_blake2b(const unsigned char *bytes, size_t len, unsigned char *digest, size_t size);
+unsigned pu_crc16(const unsigned char *bytes, size_t len);
+uint32_t pu_crc32(const unsigned char *bytes, size_t len);
+
+/* ---- address_digits.c ---- */
+extern const char pu_base58_bitcoin[], pu_base58_ripple[], pu_base32_upper[], pu_base32_lower[], pu_base32_bech[];
+
+/* Tells whether every character of a text is one of these. */
+bool pu_all_of(const char *text, size_t len, const char *digits);
+/* Returns the number of a digit, or -1. */
+int pu_digit(char c, const char *digits);
+/* Base58 as bytes, most significant first. Returns how many, or 0 for what is none. */
+size_t pu_base58_bytes(const char *text, size_t len, const char *digits, unsigned char bytes[PU_BYTES_MAX]);
+size_t pu_base58_text(const unsigned char *bytes, size_t len, const char *digits, char out[PU_ADDRESS_TEXT_MAX]);
+/* Base58 with four bytes of a double SHA-256 behind. Returns how many bytes come before those, 0 for none, and sets
+ * `failed` where OpenSSL cannot make the digest. */
+size_t pu_base58check_bytes(const char *text, size_t len, const char *digits, unsigned char bytes[PU_BYTES_MAX],
+                            bool *failed);
+size_t pu_base58check_text(const unsigned char *bytes, size_t len, const char *digits, char out[PU_ADDRESS_TEXT_MAX]);
+/* Groups of five bits as bytes: the bits that are left must be fewer than five, and zero. Returns how many, or 0. */
+size_t pu_words_bytes(const unsigned char *words, size_t count, unsigned char bytes[PU_BYTES_MAX]);
+size_t pu_bytes_words(const unsigned char *bytes, size_t len, unsigned char words[PU_WORDS_MAX]);
+size_t pu_base32_bytes(const char *text, size_t len, const char *digits, unsigned char bytes[PU_BYTES_MAX]);
+size_t pu_base32_text(const unsigned char *bytes, size_t len, const char *digits, char out[PU_ADDRESS_TEXT_MAX]);
+/* Hexadecimal digits as bytes. Returns how many, or 0. */
+size_t pu_hex_bytes(const char *text, size_t len, unsigned char bytes[PU_BYTES_MAX]);
+
+/* ---- address_hex.c: EIP-55 and EIP-1191 ---- */
+enum pu_letters { PU_LETTERS_NO_HEX, PU_LETTERS_ONE_CASE, PU_LETTERS_RIGHT, PU_LETTERS_OTHER_CHAIN, PU_LETTERS_WRONG };
+/* Judges the case of 40 hexadecimal digits; OTHER_CHAIN is the checksum of chain 30 by EIP-1191. */
+enum pu_letters pu_letters_of(const char digits[40]);
+void pu_letters_write(const unsigned char account[20], char out[40]);
+
+/* ---- address_bech32.c ---- */
+enum { PU_BECH32 = 1, PU_BECH32M = 0x2bc830a3 };
+struct pu_bech32 {
+    char prefix[84];
+    unsigned char words[PU_WORDS_MAX];
+    size_t count;
+    uint32_t constant;
+};
+bool pu_bech32_read(const char *text, size_t len, struct pu_bech32 *out);
+size_t pu_bech32_text(const char *prefix, const unsigned char *words, size_t count, uint32_t constant,
+                      char out[PU_ADDRESS_TEXT_MAX]);
+
+/* ---- the list of readings ---- */
+struct pu_found {
+    struct pu_address *list;
+    int count;
+    bool failed;
+};
+/* Adds a reading. Returns the last one where the list is full, which no text reaches. */
+struct pu_address *pu_found_add(struct pu_found *found, const char *family, enum pu_address_state state,
+                                const char *note);
+/* Sets the payee to `space:kind:hex`, or `space:hex` where `kind` is "". */
+void pu_payee_bytes(struct pu_address *address, const char *space, const char *kind, const unsigned char *bytes,
+                    size_t len);
+/* Sets the payee to `space:text`. */
+void pu_payee_text(struct pu_address *address, const char *space, const char *text, size_t len);
+/* Sets the payee of an account of 20 bytes that networks of Ethereum's kind share. */
+void pu_payee_evm(struct pu_address *address, const unsigned char account[20]);
+
+void pu_read_base58(struct pu_found *found, const char *text, size_t len);
+void pu_read_base58_forms(struct pu_found *found, const char *text, size_t len);
+void pu_read_bech32(struct pu_found *found, const char *text, size_t len);
+void pu_read_cash(struct pu_found *found, const char *text, size_t len);
+void pu_read_base32(struct pu_found *found, const char *text, size_t len);
+void pu_read_ton(struct pu_found *found, const char *text, size_t len);
+void pu_read_numbers(struct pu_found *found, const char *text, size_t len);
+void pu_read_hex(struct pu_found *found, const char *text, size_t len);
+/* Reads the families without a checksum whose form is a pattern alone. */
+void pu_read_unchecked(struct pu_found *found, const char *text, size_t len);
+
+#pragma GCC visibility pop
+#endif
