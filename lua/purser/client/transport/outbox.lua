@@ -115,8 +115,8 @@ local function due_times(clock)
   return time_text(now), time_text(now + LONGEST_MS)
 end
 
--- Hands a receiver's due events over, for its share of the round. Returns whether the receiver is asked again in this
--- round: not after failures that took its share.
+-- Hands a receiver's due events over, for the receiver's share of the round. Returns whether the receiver is asked
+-- again in this round: not after failures that took the share.
 local function serve(self, store, name, sender, clock, round)
   local starts, taken = clock(), 0
   for _, event in ipairs(must(store:rows(self.sql.ready, name, due_times(clock)))) do
@@ -135,7 +135,7 @@ local function serve(self, store, name, sender, clock, round)
   return taken > 0 and (round.lost[name] or 0) < round.share
 end
 
--- Returns the receivers for which something is due, those first that follow the one that was served last.
+-- Returns the receivers with due events. The receiver that follows the last one served is first.
 local function lanes_of(self, store, senders, clock)
   local is_due, first, rest = {}, {}, {}
   for _, row in ipairs(must(store:rows(self.sql.lanes, due_times(clock)))) do is_due[row.receiver] = true end
@@ -146,8 +146,8 @@ local function lanes_of(self, store, senders, clock)
   return first
 end
 
---- Hands over what is due, in turn: each receiver has an equal share of `budget_ms`, and one whose failures take
---- its share is asked no more in this round. The round ends with the budget, and the next one begins with the receiver
+--- Hands over what is due, in turn: each receiver has an equal share of `budget_ms`, and no receiver whose
+--- failures took the share is asked again in this round. The round ends with the budget, and the next one begins with the receiver
 --- that follows. Raises where the database fails. Returns how many events were taken, and how many not.
 ---@param store table
 ---@param senders table<string, purser.Sink>  by the receiver's name

@@ -177,8 +177,8 @@ local function show(round, row, v)
   judges.judge(book, row, v.kind, reading.at)
 end
 
--- Notes that each deposit which may still be credited may have been, in commits that the database lacks. One that the
--- service shows as pending was not, and one that was refused was not either.
+-- Notes that each open deposit may be credited already, in commits that the database lacks. Refused deposits are not,
+-- nor pending ones.
 local function doubt_all(book)
   for _, row in ipairs(book:uncredited()) do
     if states.credit(row.state) ~= "refused" then book:change(row, { before = true }) end

@@ -93,7 +93,7 @@ function M.judge(book, shown, kind, now)
   local row = M.root(book, shown)
   if row.credited then return judge_credited(book, row, kind, now) end
   if row.closed then return end
-  if kind == "refused" then -- a held one, and one of lost commits, may be a credited one that is taken back
+  if kind == "refused" then -- a held deposit, or a deposit of lost commits, may be credited and taken back
     if row.held or row.before then
       if row.ask == "" then ask(book, row, row.held and "doubt" or "before", now) end
     elseif row.ask ~= "" then

@@ -141,9 +141,9 @@ end
 
 --- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port, sslmode, sslrootcert,
 --- allow_insecure } }, lock_timeout_ms, sleep, and relaxed: a commit of SQLite may be lost with the machine's power.
---- `home` is a table that the database has: the schema with this table, along the search path of the role, is the only
---- one that is used. The object shows `schema`; `place`, a value that is equal as long as connections lead to one
---- database of a server; and `doubt`, why the database may lack what was written into it, or nil.
+--- `home` is a table of the database: along the role's search path, the schema with `home` is used alone. The object
+--- shows `schema`; `place`, a value that is equal as long as connections lead to the same database of a server; and
+--- `doubt`, why the database may lack earlier commits, or nil.
 ---@param options table
 ---@param home string|nil
 function M.open(options, home)

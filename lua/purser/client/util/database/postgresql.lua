@@ -136,8 +136,8 @@ M.POOLED = "the connection leads to a session of the server that is shared with 
   .. "transaction mode does: prepared statements and settings of another program may take effect; connect to the "
   .. "server itself, or use a pooler in session mode"
 
--- Functions and catalogues are named with pg_catalog: where another role may make a function in a schema of the path,
--- that function is called in the place of PostgreSQL's own if it fits the arguments better.
+-- Returns the schema with the table `home`, or the schema for new tables. Raises for two such schemas.
+-- where that function fits the arguments better.
 
 -- A name marks the session on the server: a pooler that changes sessions would run other connections' statements. A
 -- lock that waits for 0 ms would wait for ever. libpq prints warnings, such as that of a server that stops.
@@ -171,7 +171,7 @@ local function place_of(ask)
   return ("%s %s %s"):format(row.system, row.wal:sub(1, 8), row.number)
 end
 
--- Returns the schema with the table `home`, or the one where tables are made. Raises where two have one.
+-- Returns the schema with the table `home`, or the schema where tables are made. Raises for two such schemas.
 local function schema_of(ask, home)
   local rows = home and ask(SCHEMAS, home) or {}
   if #rows > 1 then
@@ -185,8 +185,8 @@ local function schema_of(ask, home)
   return schema or error("the search path of this role has no schema that exists; make one, or set another path", 0)
 end
 
---- Prepares a connection, or raises. A name is resolved once: the schema that holds the tables is the only one of the
---- path from then on, also when the connection is opened again.
+--- Prepares a connection, or raises. A name is resolved once: the tables' schema is the whole path from then on, also
+--- when the connection is opened again.
 ---@param db table
 ---@param run fun(db: table, sql: string, ...: string): table[]|nil, any
 function M.greet(db, run)
