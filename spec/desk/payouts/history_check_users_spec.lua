@@ -72,7 +72,7 @@ describe("payments to users that the journal does not know to be made,", functio
   end)
 end)
 
-it("a journal that may lack commits looks for all payments before one is sent: what is found counts in limits", function()
+it("a journal that may lack commits looks for all before one is sent, and counts what is found in limits", function()
   for _, concurrency in ipairs { 1, 16 } do
     local function pay(keys)
       local client = at.client_with { guard = { spending_limit = { USDT = "15" } } }
