@@ -71,3 +71,23 @@ describe("payments to users that the journal does not know to be made,", functio
     assert.equal(0, pay("near", "12", "other"))
   end)
 end)
+
+it("a journal that may lack commits looks for all before one is sent, and counts what is found in limits", function()
+  for _, concurrency in ipairs { 1, 16 } do
+    local function pay(keys)
+      local client = at.client_with { guard = { spending_limit = { USDT = "15" } } }
+      local payouts = at.payouts_with { client = client, concurrency = concurrency }
+      for _, key in ipairs(keys) do
+        assert(payouts:add(key .. concurrency, at.TRANSFER, at.move(key == "made" and "10" or "10.5")))
+      end
+      return assert(payouts:run())
+    end
+    at.client = at.client_with { guard = { spending_limit = { USDT = "15" } } }
+    assert.equal(1, pay({ "made" }).done)
+    at.lose_journal()
+    local report = pay { "waiting", "made" }
+    assert.same({ 1, 1, 1 }, { report.done, report.waiting, at.counted(at.TRANSFER, "applied") })
+    at.finish()
+    at.begin()
+  end
+end)
