@@ -147,8 +147,8 @@ local function lanes_of(self, store, senders, clock)
 end
 
 --- Hands over what is due, in turn: each receiver has an equal share of `budget_ms`, and no receiver whose
---- failures took the share is asked again in this round. The round ends with the budget, and the next one begins with the receiver
---- that follows. Raises where the database fails. Returns how many events were taken, and how many not.
+--- failures took the share is asked again in this round. The round ends with the budget, and the next one begins with
+--- the receiver that follows. Raises where the database fails. Returns how many events were taken, and how many not.
 ---@param store table
 ---@param senders table<string, purser.Sink>  by the receiver's name
 ---@param clock fun(): integer
