@@ -136,7 +136,7 @@ M.POOLED = "the connection leads to a session of the server that is shared with 
   .. "transaction mode does: prepared statements and settings of another program may take effect; connect to the "
   .. "server itself, or use a pooler in session mode"
 
--- Returns the schema with the table `home`, or the schema for new tables. Raises for two such schemas.
+-- Functions and catalogues are named with pg_catalog: PostgreSQL prefers another role's function in the search path
 -- where that function fits the arguments better.
 
 -- A name marks the session on the server: a pooler that changes sessions would run other connections' statements. A
