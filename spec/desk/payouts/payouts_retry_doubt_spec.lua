@@ -10,7 +10,9 @@ local now, records, sent
 local transport = { sleep = function(_, ms) now = now + ms end }
 
 function transport.send(_, request)
-  if request.method == "GET" then
+  if request.target:find("/time", 1, true) then
+    return { status = 200, headers = "", body = ('{"serverTime":%d}'):format(now) }
+  elseif request.method == "GET" then
     local first, last = request.target:match "startTime=(%d+)", request.target:match "endTime=(%d+)"
     local shown = json.list {}
     for _, record in ipairs(records) do
