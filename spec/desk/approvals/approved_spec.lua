@@ -374,6 +374,8 @@ describe("an account that was once under a policy", function()
     refused("policy", setting.send(row("a", "5"), without))
     local _, other = setting.client { policy = false, account = "other" }
     assert.matches('journal of account "treasury"', other.message)
+    _, other = setting.client { policy = false, account = false }
+    assert.matches("no account is named", other.message)
     local kept = setting.policy
     setting.next_version({ zone = "+01:00" }, "alice", "bob")
     assert(setting.client())
