@@ -77,6 +77,7 @@ local function good_params(row)
     params[param[1]] = type(value) == "function" and value(param) or value
   end
   params.endTime = params.endTime and 1700000001000
+  if params.toAccountType == "EMAIL" then params.toAccount = "name@example.org" end
   return params
 end
 

@@ -99,8 +99,9 @@ describe("The store of the books", function()
     local own = { account = "A", owner = "Main", source = "A|Main|x", from = "Main", to = "Sub-a",
       asset = function(coin) return coin end, is_own = function() return "" end }
     local shown = {
-      deposit = { { coin = "USDT", network = "TRX", address = "Tq", memo = "", amount = "5", status = 5, txId = "ab",
-        insertTime = 1700000000123 }, { network = "Tron(TRC20)" }, { txId = "0xAB:0" }, { address = "tQ" } },
+      deposit = { { coin = "USDT", network = "TRX", address = "0x52908400098527886E0F7030069857D2E4169EE7", memo = "",
+        amount = "5", status = 5, txId = "ab", insertTime = 1700000000123 }, { network = "Tron(TRC20)" },
+        { txId = "0xAB:0" }, { address = "0x52908400098527886e0f7030069857d2e4169ee7" } },
       withdrawal = { { id = "w", coin = "USDT", amount = "20", applyTime = 1700000000123, address = "T1", status = 7 },
         { amount = "19" }, { applyTime = 1700000000000 }, { address = "T1:77" } },
       transfer = { { tranId = "t", asset = "USDT", amount = "5", timestamp = 1700000000123, status = "SUCCESS",

@@ -5,13 +5,13 @@ local json = require "purser.json"
 local own = require "own_journal"
 local purser = require "purser"
 
-local now, records, sent
+local now, records, sent, has_time
 
 local transport = { sleep = function(_, ms) now = now + ms end }
 
 function transport.send(_, request)
   if request.target:find("/time", 1, true) then
-    return { status = 200, headers = "", body = ('{"serverTime":%d}'):format(now) }
+    return { status = 200, headers = "", body = has_time and ('{"serverTime":%d}'):format(now) or "{}" }
   elseif request.method == "GET" then
     local first, last = request.target:match "startTime=(%d+)", request.target:match "endTime=(%d+)"
     local shown = json.list {}
@@ -25,11 +25,10 @@ function transport.send(_, request)
   return { status = 400, headers = "", body = '{"code":10101,"msg":"Insufficient balance"}' }
 end
 
-before_each(function() now, records, sent = 1700000000000, json.list {}, 0 end)
+before_each(function() now, records, sent, has_time = 1700000000000, json.list {}, 0, true end)
 after_each(own.finish)
 
--- A queue with one payment that the service rejected and does not show.
-local function queue_with_a_failed_payment()
+local function queue_with_a_payment()
   local journal = own.begin()
   local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
     rate_limit = false, transport = transport, clock = function() return now end, journal = journal,
@@ -37,6 +36,12 @@ local function queue_with_a_failed_payment()
   local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "one", retry_ms = 1,
     idle_ms = 1 })
   assert(payouts:add("one", "wallet.withdraw", { coin = "USDT", address = "TSample", amount = "5" }))
+  return payouts
+end
+
+-- A queue with one payment that the service rejected and does not show.
+local function queue_with_a_failed_payment()
+  local payouts = queue_with_a_payment()
   assert.are.equal(1, assert(payouts:run()).failed)
   return payouts
 end
@@ -84,5 +89,21 @@ describe("retry of a failed payment", function()
     assert.is_true(payouts:retry "one")
     assert(payouts:run())
     assert.are.equal(2, sent)
+  end)
+end)
+
+describe("a service without a time", function()
+  it("ends each run with an error, and nothing is sent before the clock is learned", function()
+    local payouts = queue_with_a_payment()
+    has_time = false
+    for _ = 1, 2 do
+      local report, err = payouts:run()
+      assert.is_nil(report)
+      assert.are.equal("server_time", err.operation)
+      assert.are.equal(0, sent)
+    end
+    has_time = true
+    assert.are.equal(1, assert(payouts:run()).failed)
+    assert.are.equal(1, sent)
   end)
 end)

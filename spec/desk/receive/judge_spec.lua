@@ -159,7 +159,7 @@ describe("The customer of a deposit", function()
       "within an hour of a hand-over" },
     { "alice,A,,,,," .. ms(TIME - 2 * HOUR), {}, "no customer has" },
     { "alice,A,,,," .. ms(TIME + 2 * HOUR) .. ",", {}, "no customer has" },
-    { "alice,rA,7,,,,\nbob,rA,8,,,,", { address = "ra", memo = "8" }, "credit bob 5 USDT" },
+    { "alice,rA,7,,,,\nbob,rA,8,,,,", { address = "rA", memo = "8" }, "credit bob 5 USDT" },
     { "alice,rA,7,,,,", { address = "rA", memo = "07" }, "no customer has" },
     { "alice,rA,7,,,,", { address = "rA" }, "no customer has" },
   } do

@@ -159,11 +159,13 @@ local function write(self, change)
   if not ok then fail(self, message) end
 end
 
+-- Returns nothing where the run ends: the next one learns the clock.
 local function new_state(self, newest)
   -- the service's clock is learned first: a time of another clock, an hour ahead, would be waited for
   if not newest then
     local learned, err = M.ask(self, function() return self.client:sync_clock() end)
-    self.problem = self.problem or not learned and err or nil
+    self.problem = self.problem or err
+    if not learned then return nil end
   end
   local state = { place = self.journal.db.place, newest = newest, sent_at = self.client:now(), rejections = {},
     renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
@@ -360,6 +362,7 @@ function M.look(self, payment)
   if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
   while not self.stopping and not self.problem do
     local state = is_of_now(self, self.history) and self.history or new_state(self, false)
+    if not state then break end
     if state.sleep_ms > 0 then -- the reason begins with the time, for a terminal may cut the rest
       self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
         :format(math.ceil(state.sleep_ms / 1000))
