@@ -29,7 +29,7 @@ end
 -- Returns the networks, each with its payees: lists of spellings.
 local function spellings()
   local networks, order = {}, {}
-  for line in io.lines "spec/golden/addresses/spellings.tsv" do
+  for line in io.lines "spec/golden/addresses.tsv" do
     local network, payee, text = line:match "^([^#\t]+)\t(%d+)\t(.+)$"
     if network and not networks[network] then
       networks[network], order[#order + 1] = {}, network

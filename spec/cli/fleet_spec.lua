@@ -4,10 +4,13 @@
 
 local at_shell = require "at_shell"
 local command = require "command"
+local core = require "purser.core"
 local files = require "files"
 local purser = require "purser"
 
 local SHARED = 420 -- octal 644
+
+local HEAD = "key,operation,fromAccount,fromAccountType,toAccount,toAccountType,asset,amount\n"
 
 describe("purser fleet", function()
   local at, client
@@ -19,6 +22,32 @@ describe("purser fleet", function()
   teardown(function()
     client:close()
     at.stop()
+  end)
+
+  it("sweeps nothing, and the run of that list ends with 0", function()
+    local declared = at.file '{"accounts": []}'
+    local list, journal = at.file(), at.file()
+    assert.equal(0, (at.run("fleet", "sweep", declared, "--name", "june", "--output", list)))
+    local function run(file, ...) return at.run("payouts", "run", file, "--journal", journal, "--yes", ...) end
+    local code, out, err = run(list)
+    assert.equal(0, code, err)
+    assert.matches("%f[%d]0%f[%D]", out)
+    assert.truthy(err:find(list .. " was written without payments: nothing is to be moved", 1, true), err)
+    assert.is_nil(core.file_mode(journal)) -- nothing was sent
+    assert.equal(0, (at.run("payouts", "plan", list, "--journal", journal)))
+    code, out, err = run(list, "--format", "json")
+    assert.equal(0, code, err)
+    assert.matches('"total": 0', out)
+    code, out, err = run(list, "--expect-count", "1")
+    assert.equal("", out)
+    assert.equal(2, code)
+    assert.matches("the list has 0 payments", err)
+    local text = files.read(list)
+    for _, cut in ipairs { HEAD, text:sub(1, -2), HEAD .. "# none\n" } do
+      code, out, err = run(at.file(cut))
+      assert.same({ 2, "" }, { code, out })
+      assert.matches("has no payment", err)
+    end
   end)
 
   it("makes what a file declares, and shows no secret", function()
@@ -58,8 +87,7 @@ describe("purser fleet", function()
     code, _, err = at.run("payouts", "run", list, "--journal", journal, "--yes")
     assert.equal(0, code, err)
     code, out = at.run("fleet", "sweep", declared, "--name", "june", "--leave", "0.25")
-    assert.same({ 0, "key,operation,fromAccount,fromAccountType,toAccount,toAccountType,asset,amount\n" },
-      { code, out })
+    assert.same({ 0, HEAD .. "# no payments: nothing is to be moved\n" }, { code, out })
     code, out = at.run("fleet", "distribute", declared, "--name", "july", "--asset", "USDT", "--to", "commands01=2")
     assert.same({ 0, "july-commands01-USDT,sub_account.transfer,,SPOT,commands01,SPOT,USDT,2" },
       { code, out:match "\n([^\n]*)" })

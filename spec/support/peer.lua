@@ -60,6 +60,17 @@ function methods:await_ends()
   end, nil, "all connections end")
 end
 
+--- Waits until the peer has read all that closed connections had sent: no later count counts their requests. The peer
+--- accepts in order and ends a connection without a byte, so the end of one shows that all before were accepted.
+function methods:settle()
+  local last = assert(socket.connect("127.0.0.1", self.port))
+  last:shutdown "send"
+  last:settimeout(60)
+  repeat local _, err = last:receive(1) until err
+  last:close()
+  self:await_ends()
+end
+
 --- Waits until the step `mark` has been reached `times` times since `mark`: what was sent before it has arrived.
 function methods:await_marks(times, mark)
   eventually(function() return self:count(mark).marks >= times end, nil, "the peer comes to its mark")

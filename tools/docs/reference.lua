@@ -71,9 +71,10 @@ local plan = {
     { "purser.nginx.cosocket", "cosocket:", "The transport cosocket", "hosts/openresty" },
     { "purser.modules.schedule", "schedule.", "purser.schedule", "hosts/hosts" },
   } },
-  { "values", "Reference: amounts, times, codes, CSV, JSON, secrets", {
+  { "values", "Reference: amounts, addresses, times, codes, CSV, JSON, secrets", {
     { "purser.modules.decimal", "decimal.", "purser.decimal", "client/numbers" },
     { "purser.decimal", "amount:", "An amount", "client/numbers" },
+    { "purser.modules.address", "address.", "purser.address" },
     { "purser.modules.utc", "utc.", "purser.utc", "client/numbers" },
     { "purser.modules.states", "states.", "purser.states", "client/numbers" },
     { "purser.modules.codes", "codes.", "purser.codes", "write/outcomes" },

@@ -9,6 +9,7 @@ local files = require "purser.client.util.files"
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
 local output = require "purser.cli.output"
+local purser = lazy "purser"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local fleets = lazy "purser.desk.fleet"
@@ -144,7 +145,9 @@ local function write_list(options, list, err)
     records[i] = { key = payment.key, operation = payment.operation }
     for name, value in pairs(payment.params) do records[i][name] = value end
   end
-  report.write(output.rows(PAYMENTS, records, options), options.raw)
+  local text = output.rows(PAYMENTS, records, options)
+  if not list[1] and options.format == "csv" then text = text .. purser.payouts.NO_PAYMENT .. "\n" end
+  report.write(text, options.raw)
   report.note(list[1] and "%d payments; next: purser payouts run %s --journal FILE" or "nothing is to be moved", #list,
     options.output or "LIST")
 end

@@ -42,10 +42,13 @@ local function read_list(options)
   end
   local payments = report.must(purser.payouts.read(text and "standard input" or path, options.operation,
     options.decimal, text))
-  if payments.comments > 0 then
-    report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
+  local comments = payments.comments - (payments.is_empty and 1 or 0)
+  if comments > 0 then
+    report.note("%d of the lines of %s begin with #, so they are no payments", comments, path)
   end
-  if not payments[1] then
+  if payments.is_empty then
+    report.note("%s was written without payments: nothing is to be moved", path)
+  elseif not payments[1] then
     report.bad_input("payouts: %s has no payment; give a line for each below the names of the columns", path)
   end
   return payments

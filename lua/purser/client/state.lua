@@ -189,7 +189,7 @@ end
 --- Learns the service's time. Returns the clock's correction in milliseconds.
 ---@return integer|nil correction_ms, purser.Error|nil err
 function State:sync_clock()
-  return self._clock:learn(function() return pipeline.run(self, unsigned.rows.server_time) end)
+  return self._clock:learn(pipeline.run, self, unsigned.rows.server_time)
 end
 
 ---@class purser.Settings

@@ -19,7 +19,7 @@ local values = {
 local function params_of(row)
   local params = {}
   for _, param in ipairs(row.params) do params[param[1]] = values[param[1]] or "text" end
-  if params.toAccount and row.full_name == "wallet.internal_transfer" then params.toAccountType = "UID" end
+  if row.full_name == "wallet.internal_transfer" then params.toAccountType, params.toAccount = "UID", "10000001" end
   return params
 end
 
@@ -92,10 +92,10 @@ describe("one call, at most one request", function()
     local result, err = patiently(timeout_ms, function(ms)
       return client:call(row.full_name, params_of(row), { timeout_ms = ms })
     end)
-    local sent = peer:count(mark).requests
     client:close()
     transport:close()
-    return result, err, sent
+    peer:settle()
+    return result, err, peer:count(mark).requests
   end
 
   -- A peer that has no processor may not have read a request yet when the time for its silent answer is over.

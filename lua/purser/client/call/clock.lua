@@ -82,14 +82,14 @@ local function set(self, time, counted)
   self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
 end
 
---- Learns the time that `ask()` returns, as of the middle of the call. Returns the correction, or nil and the error.
----@param ask fun(): integer|nil, any
+--- Learns the time that `ask(...)` returns, as of the middle of the call. Returns the correction, or nil and the error.
+---@param ask fun(...): integer|nil, any
 ---@return integer|nil correction_ms, any err
-function Clock:learn(ask)
+function Clock:learn(ask, ...)
   local before, wrong, hint = self:read()
   if not before then return nil, errors.config(wrong, hint, "clock") end
   local sent = self:count()
-  local time, err = ask()
+  local time, err = ask(...)
   if not time then return nil, err end
   local received = self:count()
   wrong = doubt(self, time)

@@ -89,9 +89,7 @@ end
 -- Learns the service's time from an answer, or from a rejection's Date header. Returns whether the clock was corrected;
 -- if not, the rejection says why.
 local function correct_clock(self, run, err)
-  local correction, problem = self._clock:learn(function()
-    return run(self, unsigned.rows.server_time)
-  end)
+  local correction, problem = self._clock:learn(run, self, unsigned.rows.server_time)
   if correction or self._clock:learn_date(err and err.service_date) then return true end
   if err then
     err.message = ("%s; the clock was not corrected: %s"):format(err.message:gsub("%.$", ""), problem.message)

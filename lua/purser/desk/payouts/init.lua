@@ -30,7 +30,8 @@ local Payouts = { __name = "purser.payouts" }
 Payouts.__index = Payouts
 
 ---@class purser.modules.payouts
-local M = {}
+---@field NO_PAYMENT string  the line of a list that was written without payments; a list that was cut does not have it
+local M = { NO_PAYMENT = "# no payments: nothing is to be moved" }
 
 --- Returns a payment's parameters as they travel, with the queue's id; or nil and an error.
 ---@param account string     as of client:account()

@@ -150,7 +150,8 @@ local function separator_of(text)
   return best
 end
 
---- Reads a list: purser.payouts.read. `comments` of the list is the number of lines that begin with #.
+--- Reads a list: purser.payouts.read. `comments` of the list is the number of lines that begin with #; `is_empty` is
+--- true where Purser wrote the list, without payments.
 ---@param otherwise string|nil  the operation of payments without one
 ---@param mark "point"|"comma"|nil  of the decimals
 ---@param text string|nil  the text of the list, where it is no file's
@@ -172,7 +173,9 @@ function M.read(path, otherwise, mark, text)
   local header = table.remove(records, 1)
   message = check_header(header)
   if message then return nil, ("%s:%d: %s"):format(path, header.line, message) end
-  local payments, lines, rows = { comments = comments }, {}, purser.operations
+  local marker = "\n" .. purser.payouts.NO_PAYMENT .. "\n"
+  local is_empty = not records[1] and text:gsub("\r", ""):find(marker, 1, true) ~= nil
+  local payments, lines, rows = { comments = comments, is_empty = is_empty }, {}, purser.operations
   for i, record in ipairs(records) do
     local payment = payment_of(rows, header, record, otherwise, form)
     local first = payment.key ~= "" and lines[payment.key]

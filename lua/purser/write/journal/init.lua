@@ -215,7 +215,7 @@ local PAGE = 500
 
 --- Returns an iterator over the entries, oldest first, with no more than a page of them in memory:
 ---
----     for entry in journal:each_entry { account = "treasury" } do ... end
+---     for entry in journal:each_entry { state = "done" } do ... end
 ---
 --- It raises an error of kind "config" where they cannot be read.
 ---@param filter purser.JournalFilter|nil
