@@ -249,7 +249,8 @@ describe("a destination whose memo stands behind a colon", function()
       return not is_ok({ allow("all", {}), { name = "f", effect = "forbid", when = { to = name } } }, call)
     end
     for _, case in ipairs { { "broker.withdraw", ADDRESS }, { "broker.withdraw", ADDRESS .. ":7" },
-      { "broker.withdraw", ADDRESS:upper() .. ":7" }, { "broker.withdraw", ADDRESS:lower() .. ":7" }, { "broker.withdraw", ADDRESS .. ":" },
+      { "broker.withdraw", ADDRESS:upper() .. ":7" }, { "broker.withdraw", ADDRESS:lower() .. ":7" },
+      { "broker.withdraw", ADDRESS .. ":" },
       { "wallet.withdraw", ADDRESS .. ":7" }, { "wallet.withdraw", ADDRESS, "7" }, { "wallet.withdraw", ADDRESS } } do
       local call = to(case[2], case[1], case[3])
       assert.same({ true, true }, { forbids("bad", call), forbids("memo", call) }, case[1] .. case[2])

@@ -81,12 +81,14 @@ describe("what is read of them", function()
       tostring(spending.BTC.amount), spending.BTC.period_ms })
   end)
 
-  it("is entries of addresses, with coins in capitals, that are no table of the user's", function()
+  it("is entries of addresses as values, with coins in capitals, that are no table of the user's", function()
     local given = { { address = ADDRESS, memo = "7", coin = "usdt", network = "TRX" }, ADDRESS,
       { address = ADDRESS, any_memo = true } }
     local read = assert(read_one { addresses = given }).addresses
-    assert.same({ { address = ADDRESS, memo = "7", coin = "USDT", network = "TRX" }, { address = ADDRESS },
-      { address = ADDRESS, any_memo = true } }, read)
+    local account = "hash:41:a346f2bd7d43a5d90b7c57a18196be96b2840e61"
+    assert.same({ { address = ADDRESS, memo = "7", coin = "USDT", network = "TRX", account = account, of_memo = "7" },
+      { address = ADDRESS, account = account, of_memo = "" },
+      { address = ADDRESS, any_memo = true, account = account, of_memo = "" } }, read)
     assert.are_not.equal(given[1], read[1])
     assert.equal("usdt", given[1].coin)
   end)

@@ -83,8 +83,8 @@ function judge.network(names, call)
   return call.to.network and M.among(names, call.to.network, call.listed)
 end
 
--- Returns an address in small letters, without a memo behind a colon. Of many networks that is no address, or an account
--- of NEAR, and the service may know it as the same.
+-- Returns an address in small letters, without a memo behind a colon. On many networks these are no address, or an
+-- account of NEAR, and the service may know them as the same address.
 local function letters_of(address) return lower((purser_address.parts_of_unread(address) or address)) end
 
 local places = setmetatable({}, { __mode = "k" }) -- of entries: the payee, the account without a memo, and its letters
