@@ -324,7 +324,7 @@ describe("a call under a policy", function()
       effect = "forbid", when = { coin = "USDT", sum_over = { amount = "10", hours = 24, per = "destination" } } } } }
     local client = assert(setting.client())
     assert(setting.send(row("a", "6"), client))
-    for i, more in ipairs { { memo = "7" }, { netWork = "Tron(TRC20)" }, { address = "TPAYEE" },
+    for i, more in ipairs { { memo = "7" }, { netWork = "Tron(TRC20)" }, { address = "TPAYEE" }, { address = "tpayee" },
       { contractAddress = "0x1" } } do
       assert.same({ "no-split" }, refused("rule", setting.send(row("b" .. i, "6", more), client)).details.rules)
     end

@@ -148,8 +148,8 @@ describe("a policy's rules", function()
     assert.is_false(rules.matches(saved.rules[1], withdrawal { book = {} }, saved))
     assert.is_false(rules.matches(saved.rules[1], withdrawal { book = book, params = { address = "TThird" } }, saved))
     assert.is_false(rules.matches(saved.rules[1], rules.call("wallet.transfer", { asset = "USDT" }), saved))
-    for _, params in ipairs { {}, { memo = "8" }, { memo = "7", address = "TNEW" }, { memo = "7", netWork = "ETH" },
-      { memo = "7", contractAddress = "0x1" } } do
+    for _, params in ipairs { {}, { memo = "8" }, { memo = "7", address = "TNEW" }, { memo = "7", address = "tnew" },
+      { memo = "7", netWork = "ETH" }, { memo = "7", contractAddress = "0x1" } } do
       assert.is_nil(rules.matches(saved.rules[1], withdrawal { book = book, params = params }, saved))
     end
   end)
@@ -249,7 +249,7 @@ describe("a destination whose memo stands behind a colon", function()
       return not is_ok({ allow("all", {}), { name = "f", effect = "forbid", when = { to = name } } }, call)
     end
     for _, case in ipairs { { "broker.withdraw", ADDRESS }, { "broker.withdraw", ADDRESS .. ":7" },
-      { "broker.withdraw", ADDRESS:upper() .. ":7" }, { "broker.withdraw", ADDRESS .. ":" },
+      { "broker.withdraw", ADDRESS:upper() .. ":7" }, { "broker.withdraw", ADDRESS:lower() .. ":7" }, { "broker.withdraw", ADDRESS .. ":" },
       { "wallet.withdraw", ADDRESS .. ":7" }, { "wallet.withdraw", ADDRESS, "7" }, { "wallet.withdraw", ADDRESS } } do
       local call = to(case[2], case[1], case[3])
       assert.same({ true, true }, { forbids("bad", call), forbids("memo", call) }, case[1] .. case[2])

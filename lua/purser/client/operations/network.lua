@@ -126,11 +126,12 @@ end
 ---@field parts string[]       all that tells it from another
 
 --- Returns the account of an address, without a memo: of a text that no network has, what stands before a colon in
---- small letters, as the service may know such a text as an address with its memo.
+--- small letters, as the service may know such a text as an address with its memo. A name that NEAR or EOS may have is
+--- no more than such a text.
 ---@param address string
 ---@return string
 function M.account_of(address)
-  return (address_.place(address_.parts_of_unread(address) or address, nil, true))
+  return (address_.place(address_.parts_of_unread(address) or address, nil, true):gsub("^name:", "text:"))
 end
 
 --- Returns whom a call pays, or nil.

@@ -13,8 +13,8 @@ local purser_address = require "purser.address"
 
 local M = {}
 
-local find, floor, format, gmatch, match, upper = string.find, math.floor, string.format, string.gmatch, string.match,
-  string.upper
+local find, floor, format, gmatch, lower, match, upper = string.find, math.floor, string.format, string.gmatch,
+  string.lower, string.match, string.upper
 
 local MINUTE, HOUR, DAY = 60000, 3600000, 86400000
 
@@ -83,16 +83,21 @@ function judge.network(names, call)
   return call.to.network and M.among(names, call.to.network, call.listed)
 end
 
-local places = setmetatable({}, { __mode = "k" }) -- of entries: the payee, and the account without a memo
+-- Returns an address in small letters, without a memo behind a colon. Of many networks that is no address, or an account
+-- of NEAR, and the service may know it as the same.
+local function letters_of(address) return lower((purser_address.parts_of_unread(address) or address)) end
 
--- Returns an entry of a list as a payee, and its account.
+local places = setmetatable({}, { __mode = "k" }) -- of entries: the payee, the account without a memo, and its letters
+
+-- Returns an entry of a list as a payee, its account, and its letters.
 local function place_of(entry)
   local place = places[entry]
   if not place then
-    place = { purser_address.payee(entry.address, entry.memo), networks.account_of(entry.address) }
+    place = { purser_address.payee(entry.address, entry.memo), networks.account_of(entry.address),
+      letters_of(entry.address) }
     places[entry] = place
   end
-  return place[1], place[2]
+  return place[1], place[2], place[3]
 end
 
 local function is_entry(entry, to, call)
@@ -103,7 +108,7 @@ local function is_entry(entry, to, call)
 end
 
 -- Returns whether a call pays an address of these lists. Nil for an unknown list, or the account of an entry with
--- another memo, network or contract: the service may know them as one.
+-- another memo, network or contract, or in other letters: the service may know them as one.
 local function pays_one_of(lists, call)
   local to, found = call.to, false
   if not to or to.kind ~= "address" then return false end
@@ -111,7 +116,8 @@ local function pays_one_of(lists, call)
   for _, list in ipairs(lists) do
     for _, entry in ipairs(list) do
       if is_entry(entry, to, call) then return true end
-      if select(2, place_of(entry)) == to.account then found = nil end
+      local _, account, letters = place_of(entry)
+      if account == to.account or letters == letters_of(to.address) then found = nil end
     end
   end
   return found
