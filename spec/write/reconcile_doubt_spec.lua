@@ -156,8 +156,8 @@ describe("an id", function()
     end
     for _, fields in ipairs { { amount = "20.0" }, { amount = "19" }, { amount = "20", address = TRON_ADDRESS:lower() },
       { amount = "20", coin = "usdt" }, { amount = "20", coin = "USDT-TRX" }, { amount = "20", coin = "" },
-      { amount = "20", address = TRON_ADDRESS .. ":77" } } do
-      assert.equal("done", answer_to(fields).outcome)
+      { amount = "20", address = TRON_ADDRESS .. ":77" }, { amount = "20", address = "TQrY****4STm" } } do
+      assert.equal("done", answer_to(fields).outcome, fields.address)
     end
   end)
 end)

@@ -71,6 +71,7 @@ local BETWEEN, ONE_SIDED = 3, 2
 ---@field names string[]                what is compared, "time" and "id" among it
 ---@field asked table<string, boolean>  by what the list is asked for
 ---@field sent table<string, string>    in one spelling
+---@field letters string|nil            the address as text: records may hide a part, or show other letters
 ---@field time string|nil               the member that shows a record's time: between `first` and `last`, nil for any
 ---@field pays boolean|nil              it moves funds to somebody whom its records show
 ---@field known table<string, table|false>  by name: the dates of the first and the last witness, if any
@@ -84,7 +85,8 @@ function M.subject(call, first, last)
   local row = operations.by_name[call.operation]
   local reconcile, params = row.reconcile, call.params
   local self = { call = call, names = {}, asked = {}, sent = {}, kinds = {}, first = first, last = last,
-    time = reconcile.time_member, limit = 2 * BETWEEN, moves = row.effect == "transfer", known = {}, forms = {} }
+    time = reconcile.time_member, limit = 2 * BETWEEN, moves = row.effect == "transfer", known = {}, forms = {},
+    letters = params.address and tostring(params.address):lower() }
   local route = (" %s %s"):format(tostring(params.coin or params.asset):upper(),
     tostring(params.netWork or params.network))
   for _, name in ipairs(reconcile.copy_params or {}) do self.asked[name] = true end
@@ -119,7 +121,7 @@ local function compared(subject, record, name)
   end
   local sent, shown = subject.sent[name], shown_of(record, name)
   if not shown then return sent == nil or nil end
-  return sent == shown
+  return sent == shown or name == "address" and tostring(record.address):lower() == subject.letters
 end
 
 -------------------------------------------------------------------------------------------------- what records show
@@ -214,8 +216,9 @@ local function is_form(subject, record, name)
   elseif name == "id" then
     return is_rounded(subject, record)
   end
-  return name ~= "time" and subject.sent[name] ~= nil and shown_of(record, name)
-    and answers.is_loosely(shown_of(record, name), subject.sent[name]) or false
+  local sent, shown = subject.sent[name], shown_of(record, name)
+  if name == "address" and shown then sent, shown = subject.letters, tostring(record.address) end
+  return name ~= "time" and sent ~= nil and shown and answers.is_loosely(shown, sent) or false
 end
 
 -- Returns the likeness of a member.
