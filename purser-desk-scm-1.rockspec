@@ -22,10 +22,12 @@ description = {
   labels = { "mexc", "payments", "accounting" },
 }
 dependencies = { "lua >= 5.1, < 5.6", "purser == scm-1", "luadbi-sqlite3 >= 0.7.2" }
+-- LuaRocks' own build copies the whole folder lua/; a rock has its own modules alone.
 build = {
-  type = "builtin",
-  modules = {
-    -- made: modules
+  type = "none",
+  install = {
+    lua = {
+      -- made: modules
       ["purser.desk.agent.arrival"] = "lua/purser/desk/agent/arrival.lua",
       ["purser.desk.agent.data"] = "lua/purser/desk/agent/data.lua",
       ["purser.desk.agent.given"] = "lua/purser/desk/agent/given.lua",
@@ -94,6 +96,7 @@ build = {
       ["purser.desk.receive.look"] = "lua/purser/desk/receive/look.lua",
       ["purser.desk.receive.reader"] = "lua/purser/desk/receive/reader.lua",
       ["purser.desk.receive.store"] = "lua/purser/desk/receive/store.lua",
-    -- end: modules
+      -- end: modules
+    },
   },
 }

@@ -17,9 +17,9 @@ end
 -- The lines of a text that is set without filling, so that 80 columns have room for them: roff indents by 7.
 local function narrow(text) return (help.lines(text, 72):gsub("\n$", "")) end
 
-local function list(out, title, entries)
+local function list(out, title, entries, heading)
   if #entries == 0 then return end
-  out[#out + 1] = ".SH " .. title
+  out[#out + 1] = (heading or ".SH ") .. title
   for _, entry in ipairs(entries) do
     out[#out + 1] = ".TP\n.B " .. plain(entry[1]) .. "\n" .. plain(entry[2])
   end
@@ -31,7 +31,11 @@ local function page(command, words, summary)
     ".SH NAME\n" .. plain(name) .. " \\- " .. plain((summary:gsub("%.$", ""))),
     ".SH SYNOPSIS\n.nf\n" .. plain(narrow(help.usage(command, words))) .. "\n.fi" }
   out[#out + 1] = ".SH DESCRIPTION\n" .. plain(command.text):gsub("\n", "\n.br\n")
-  for _, section in ipairs(help.sections(command)) do list(out, section[1]:upper(), section[2]) end
+  local sections = help.sections(command)
+  if sections[2] then out[#out + 1] = ".SH COMMANDS" end
+  for _, section in ipairs(sections) do
+    list(out, sections[2] and section[1] or section[1]:upper(), section[2], sections[2] and ".SS ")
+  end
   list(out, "ARGUMENTS", command.arguments or {})
   for _, group in ipairs(command) do
     local entries = {}
