@@ -356,7 +356,7 @@ end
 function M.withdraw(client, given, operation, without_balance)
   if operation ~= nil and not withdrawals[operation] then
     return nil, errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
-  elseif given.without_coins and given.require_saved_address then
+  elseif type(given) == "table" and given.without_coins and given.require_saved_address then
     return nil, errors.argument("without_coins", "without_coins looks up no coin, and require_saved_address needs its "
       .. "networks", "leave one of the two out")
   end
