@@ -48,7 +48,7 @@ describe("two servers of agents", function()
       assert(sim.world:fault { kind = kind, operation = "wallet.withdraw", probability = 0.15 })
     end
     math.randomseed(63)
-    local function amount(number) return ("%d.%02d"):format(20 + number, number) end
+    local function amount(number) return ("%d.%02d5"):format(20 + number, number) end
     for _ = 1, ROUNDS do
       local number, waits = math.random(REFERENCES), {}
       for i, server in ipairs(servers) do

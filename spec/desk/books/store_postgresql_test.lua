@@ -7,6 +7,7 @@ local books_world = require "books_world"
 local core = require "purser.core"
 local eventually = require "eventually"
 local files = require "files"
+local connection = require "purser.client.util.database.connection"
 local database = require "purser.client.util.database"
 
 local postgresql = dofile "spec/torture/postgresql.lua"
@@ -34,7 +35,7 @@ describe("The books in PostgreSQL", function()
     local options = {}
     for name, value in pairs(server.options) do options[name] = value end
     local db = assert(database.open { postgresql = options })
-    assert(db:rows(("CREATE DATABASE books%d"):format(number)))
+    assert(connection.rows(db, ("CREATE DATABASE books%d"):format(number))) -- in no transaction
     db:close()
     options.database = "books" .. number
     return options
