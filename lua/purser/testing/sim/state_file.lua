@@ -40,10 +40,11 @@ local function state_of(text)
   local function read_line()
     number = number + 1
     local line = next_line()
-    local object, message = core.decode(line or "")
+    if not line then return nil, ("line %d is missing"):format(number) end
+    local object, message, byte = core.decode(line)
     if type(object) ~= "table" or line:sub(1, 1) ~= "{" then
-      return nil, ("line %d is %s"):format(number, line and "not the JSON of an object" .. (message and ": " .. message
-        or "") or "missing")
+      return nil, ("line %d is not the JSON of an object%s"):format(number,
+        message and (": %s at byte %d"):format(message, byte or 0) or "")
     end
     return object
   end
