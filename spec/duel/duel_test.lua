@@ -41,12 +41,18 @@ describe("a duel of 20 payments", function()
     assert.is_true(round("purser.lua-control").counts.twice > 0)
   end)
 
-  for _, mode in ipairs { "plain", "careful" } do
-    it("finds every payment of Purser with a journal made once: " .. mode, function()
+  -- The proxy's second payment belongs to no call, and differs from a lost call in its amount. One difference proves
+  -- nothing for a plain call without an earlier answered call as a witness, so a first payment of a process may be left
+  -- to a person, unpaid. A queue decides all.
+  for mode, left in pairs { plain = 4, careful = 0 } do
+    it("finds no payment of Purser with a journal made twice, and few left to a person: " .. mode, function()
       local result = round("purser.lua-" .. mode)
       assert.same({ 0, 0, 0 }, { result.counts.twice, result.counts.lost, result.counts.wrong })
+      assert.is_true(result.counts.person <= left, result.counts.person)
       for _, payment in ipairs(result.payments) do
-        assert.equal(payment.met:find "a proxy repeats" and 2 or 1, payment.made, payment.key .. " " .. payment.met)
+        local is_left = payment.said == "person"
+        local made = payment.met:find "a proxy repeats" and 2 or 1
+        assert.is_true(payment.made == made or is_left and payment.made == 0, payment.key .. " " .. payment.met)
       end
     end)
   end

@@ -21,35 +21,99 @@ teardown(function()
   files.remove(folder)
 end)
 
-describe("a key that two names of one account take in the same instant", function()
-  it("makes one call: the second waits until the first is written", function()
-    local one, two, sim = open(), open(), purser.sim.new { seed = 88 }
-    local account = assert(sim:account { name = "twice", balances = { USDT = "100" } })
-    local function client_of(journal, name)
-      return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
-        secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-        journal = journal, account = name })
+describe("a key that two connections take in the same instant", function()
+  local one, two, sim, account
+
+  -- Runs `act` once, in the next transaction of the first journal that is about to run a statement with `words`.
+  local function before(words, act)
+    local transaction = one.db.transaction
+    function one.db.transaction(db, body)
+      return transaction(db, function(tx)
+        return body(setmetatable({ rows = function(_, sql, ...)
+          if act and sql:find(words, 1, true) then
+            local now = act
+            act = nil
+            now()
+          end
+          return tx:rows(sql, ...)
+        end }, { __index = tx }))
+      end)
     end
-    local named, unnamed = client_of(one, "treasury"), client_of(two)
+  end
+
+  local function client_of(journal)
+    return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = journal, account = "torture" })
+  end
+
+  setup(function() -- one world for all of the journal, in which each record has an id of its own
+    sim = purser.sim.new { seed = 88 }
+    sim:advance(86400000) -- a record's id is made of its time: other ones than those of other worlds
+    account = assert(sim:account { name = "twice", role = "broker", balances = { USDT = "100" } })
+    assert(sim:account { name = "desk", role = "sub", parent = account.uid })
+  end)
+  before_each(function()
+    one, two = open(), open()
+    assert(two.db:rows "SET lock_timeout = 200")
+  end)
+  after_each(function()
+    one:close()
+    two:close()
+  end)
+
+  it("makes one call: the second waits until the first is written", function()
+    local first, second = client_of(one), client_of(two)
     local function move(client)
       return client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
         amount = "1" }, { key = "sweep-1" })
     end
-    assert(two.db:rows "SET lock_timeout = 200")
     local transaction, meanwhile = one.db.transaction, nil
     function one.db.transaction(db, body)
       return transaction(db, function(tx)
         local result = body(tx)
-        if tx.changes then meanwhile = meanwhile or { move(unnamed) } end -- the call is written, and not committed
+        if tx.changes then meanwhile = meanwhile or { move(second) } end -- the call is written, and not committed
         return result
       end)
     end
-    assert(move(named))
+    local moved = assert(move(first))
     assert.same({ nil, "not_sent" }, { meanwhile[1], meanwhile[2].outcome })
-    assert.equal("journal.other_account", select(2, move(unnamed)).code)
+    assert.matches("lock timeout", meanwhile[2].message)
+    assert.same(moved, assert(move(second)))
     assert.equal(1, sim:counts()["wallet.transfer"].applied)
-    one:close()
-    two:close()
+  end)
+
+  -- A list of `count` payments is added while a call begins with the id of the first as its key.
+  local function race(id, count)
+    local payouts, list = assert(purser.payouts.new { client = client_of(two), journal = two, queue = id:sub(1, 1) }), {}
+    local params = { toAccount = "desk", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1" }
+    for i = 1, count do
+      local of_payment = { clientTranId = i == 1 and id or nil }
+      for name, value in pairs(params) do of_payment[name] = value end
+      list[i] = { key = id:sub(1, 1) .. i, operation = "sub_account.transfer", params = of_payment }
+    end
+    local added, refusal
+    before("INSERT INTO purser_calls", function() added, refusal = payouts:add_all(list) end)
+    params.clientTranId = id
+    local called, err = client_of(one).sub_account:transfer(params)
+    return added, refusal, called, err
+  end
+
+  it("as a payment's id and for a call is the call's, which was first", function()
+    local added, refusal, called, err = race(("x"):rep(32), 1)
+    assert.is_nil(added)
+    assert.matches("lock timeout", refusal.message)
+    assert.is_truthy(called, tostring(err))
+  end)
+
+  it("as an id in a long list and for a call is the list's, whose rows are there before the call's", function()
+    local function applied() return (sim:counts()["sub_account.transfer"] or { applied = 0 }).applied end
+    local before_it = applied()
+    local added, refusal, called, err = race(("y"):rep(32), 501)
+    assert.is_truthy(added, tostring(refusal))
+    assert.is_nil(called)
+    assert.equal("journal.used", err.code)
+    assert.equal(before_it, applied())
   end)
 end)
 

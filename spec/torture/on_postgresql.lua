@@ -319,6 +319,7 @@ end)
 describe("a database that was put back", function()
   it("while it is open keeps calls from being sent", function()
     local sim = purser.sim.new { seed = 5 }
+    sim:advance(86400000) -- a record's id is made of its time: other ones than those of the journal's other worlds
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     local journal, admin = open(), open()
@@ -348,6 +349,7 @@ end)
 describe("a pooler that gives a transaction the session of another connection", function()
   it("keeps calls from being sent, since its prepared statements may be other ones", function()
     local journal, sim = open(), purser.sim.new { seed = 6 }
+    sim:advance(2 * 86400000)
     local account = assert(sim:account { name = "pooled", balances = { USDT = "100" } })
     local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,

@@ -61,7 +61,8 @@ function M.start(folder)
         :format(copy, of_port, copy))
     end
     run(("mkdir -m 700 %s && chown --reference=%s %s"):format(copy, data, copy))
-    run(("%s '%s/pg_basebackup -h 127.0.0.1 -p %d -U purser -D %s -R -X stream'"):format(as, bin, port, copy))
+    run(("%s '%s/pg_basebackup -c fast -h 127.0.0.1 -p %d -U purser -D %s -R -X stream'"):format(as, bin, port, copy))
+    run(("rm -f %s/.s.PGSQL.*"):format(copy)) -- the lock of the server's socket, which was copied with the data
     start(free_port())
     return function()
       server.stop "immediate"

@@ -115,6 +115,7 @@ end
 function M.call_with_key(tx, columns)
   local form = digests.form(columns.payment)
   lock_key(tx, columns.payment)
+  if columns.key ~= "" then lock_key(tx, columns.key) end -- a call whose key is the payment's id locks that
   return tx:rows([[SELECT * FROM purser_calls WHERE form = $1 AND form <> '' AND queue = '' UNION ALL
     SELECT * FROM purser_calls WHERE key = $2 AND key <> '' AND queue = '' UNION ALL
     SELECT * FROM purser_calls WHERE form = $3 AND queue = $4 AND queue <> '' AND payment <> $5]], form,
@@ -142,8 +143,9 @@ local function take(tx, intent, row, key, known, columns)
     digest = digests.likeness(row, intent.params), state = "open", first_sent_at = sent_at, sent_at = sent_at,
     recv_window = ("%d"):format(intent.recv_window), host = intent.host or "", signer = intent.signer or "" }
   for name, value in pairs(columns) do new[name] = value end
-  if key then check_payments(tx, row, key) end
-  if M.insert(tx, new) then return end
+  local is_new = M.insert(tx, new)
+  if key then check_payments(tx, row, key) end -- the row waited for a list that was moved in, or the list waits for it
+  if is_new then return end
   if key then find_known(tx, row, key) end
   tx:reject "the call has the id of another one"
 end
