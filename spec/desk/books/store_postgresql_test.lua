@@ -4,6 +4,7 @@
 -- statement; amounts as numbers; and NOTIFY at each revision. `tools/setup torture` installs the server.
 
 local books_world = require "books_world"
+local connection = require "purser.client.util.database.connection"
 local core = require "purser.core"
 local eventually = require "eventually"
 local files = require "files"
@@ -34,7 +35,7 @@ describe("The books in PostgreSQL", function()
     local options = {}
     for name, value in pairs(server.options) do options[name] = value end
     local db = assert(database.open { postgresql = options })
-    assert(db:rows(("CREATE DATABASE books%d"):format(number)))
+    assert(connection.rows(db, ("CREATE DATABASE books%d"):format(number))) -- in no transaction
     db:close()
     options.database = "books" .. number
     return options
