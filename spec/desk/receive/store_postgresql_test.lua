@@ -29,13 +29,13 @@ describe("Deposits in PostgreSQL", function()
     files.remove_kept()
   end)
 
-  local function drop()
+  after_each(function() -- whatever a case says, the next one begins without tables
     local store = assert(stores.open { postgresql = server.options })
     assert(store:rows("DROP TABLE purser_receive_meta, purser_receive_deposit, purser_receive_trace, "
       .. "purser_receive_wait, purser_receive_customer, purser_receive_receiver, purser_receive_event, "
       .. "purser_receive_delivery"))
     store:close()
-  end
+  end)
 
   it("are the same deposits as in SQLite, by the same ids, whatever fails", function()
     local here, there = histories.open(), assert(stores.open { postgresql = server.options })
@@ -53,7 +53,6 @@ describe("Deposits in PostgreSQL", function()
         assert.same(shown[1], shown[2])
       end
     end
-    drop()
     here:close()
     there:close()
   end)
@@ -63,7 +62,6 @@ describe("Deposits in PostgreSQL", function()
     it("are neither lost nor doubled where " .. name, function()
       local failed = receive_failures.at_each_place(receive_failures[name], last, { postgresql = server.options })
       assert.is_true(failed > last * .6, failed)
-      drop()
     end)
   end
 
