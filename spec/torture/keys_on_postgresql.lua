@@ -85,8 +85,10 @@ describe("a key that two connections take in the same instant", function()
 
   -- A list of `count` payments is added while a call begins with the id of the first as its key.
   local function race(id, count)
-    local payouts, list = assert(purser.payouts.new { client = client_of(two), journal = two, queue = id:sub(1, 1) }), {}
-    local params = { toAccount = "desk", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1" }
+    local list = {}
+    local payouts = assert(purser.payouts.new { client = client_of(two), journal = two, queue = id:sub(1, 1) })
+    local params = { toAccount = "desk", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+      amount = "1" }
     for i = 1, count do
       local of_payment = { clientTranId = i == 1 and id or nil }
       for name, value in pairs(params) do of_payment[name] = value end
