@@ -4,7 +4,6 @@
 -- statement; amounts as numbers; and NOTIFY at each revision. `tools/setup torture` installs the server.
 
 local books_world = require "books_world"
-local connection = require "purser.client.util.database.connection"
 local core = require "purser.core"
 local eventually = require "eventually"
 local files = require "files"
