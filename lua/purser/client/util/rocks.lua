@@ -4,7 +4,7 @@
 
 local M = {}
 
---- The rocks, each with what it is for. A program installs those that it uses; all need `purser`.
+--- The names of the rocks. The first is the client, and every other rock depends on the client.
 M.names = { "purser", "purser-desk", "purser-cli", "purser-sim", "purser-nginx" }
 
 -- Folders, matched against a module's name with a dot behind it. The first match decides.
