@@ -172,12 +172,12 @@ local function new_receiver(world, name)
     local acted, x = world.acted[name], R()
     if x < .1 then return nil, "failed" end
     acted[e.id] = (acted[e.id] or 0) + 1
+    if (acted[e.id .. " body"] or body) ~= body then world.f.ids = world.f.ids + 1 end
+    acted[e.id .. " body"] = body -- kept before the reading that may fail
     if not acted[e.id .. " event"] then -- the receiver's own books; the reading of the first time may fail
       local row = world:rows(("SELECT raw FROM purser_receive_event WHERE id = '%s'"):format(e.id))[1]
       acted[e.id .. " uid"], acted[e.id .. " event"] = uid_of(row), e
     end
-    if acted[e.id] > 1 and acted[e.id .. " body"] ~= body then world.f.ids = world.f.ids + 1 end
-    acted[e.id .. " body"] = body
     if e.kind == "reversed" and not acted[e.deposit .. "/credit"] then world.f.order = world.f.order + 1 end
     return x > .2 or nil, "acted and failed"
   end }
