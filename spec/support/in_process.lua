@@ -19,11 +19,28 @@ local IN_C = { ["purser.core"] = true, ["purser.http"] = true, ["purser.httpd"] 
 
 local chunks = {} -- of the modules in Lua: each is compiled once, and runs once in each world
 
+-- Runs the module of databases, and keeps those that it opens. A world's end closes them, as a process's does: LuaJIT's
+-- traces may hold one for long, and a file that is closed by its name then loses the locks of that one.
+local opened = {}
+
+local function keep_databases(chunk)
+  return function(...)
+    local database = chunk(...)
+    local open = database.open
+    function database.open(...)
+      local db, message = open(...)
+      opened[#opened + 1] = db
+      return db, message
+    end
+    return database
+  end
+end
+
 local function load_chunk(name)
   if not name:find "^purser%f[%z.]" or IN_C[name] then return nil end
   local path = "lua/" .. name:gsub("%.", "/")
   chunks[name] = chunks[name] or loadfile(path .. ".lua") or loadfile(path .. "/init.lua")
-  return chunks[name]
+  return name == "purser.client.util.database" and keep_databases(chunks[name]) or chunks[name]
 end
 
 -- Takes the modules in Lua out of package.loaded, so that each is loaded anew. Returns a function that puts them back.
@@ -127,6 +144,7 @@ function M.run(arguments, variables, paths)
   end })
   local ok, ended = pcall(function() return require("purser.cli").run({ unpack(arguments) }) end)
   for i = #undo, 1, -1 do undo[i]() end
+  for i = #opened, 1, -1 do table.remove(opened):close() end
   for _, stream in pairs(streams) do stream:close() end
   collectgarbage() -- closes what the command left to its end
   if not ok and not code then error(ended, 0) end
