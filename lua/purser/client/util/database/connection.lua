@@ -6,6 +6,7 @@ local postgresql = require "purser.client.util.database.postgresql"
 local schedule = require "purser.schedule"
 local sqlite = require "purser.client.util.database.sqlite"
 
+local concat = table.concat
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 local Database = {}
@@ -90,14 +91,21 @@ local function forget(self, sql, message)
   return nil, plain(message)
 end
 
+local giving = {} -- by SQL text, of which there are as many as prepared statements
+
 function M.gives_rows(sql)
-  return sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)
+  if giving[sql] == nil then
+    giving[sql] = (sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)) ~= nil
+  end
+  return giving[sql]
 end
 
 -- Returns the error of a text with a zero byte, where both databases end a text; or nil.
 local function values_error(...)
-  local values = { ... }
-  for i = 1, select("#", ...) do
+  local values, count = { ... }, select("#", ...)
+  local are_texts, all = pcall(concat, values, "", 1, count)
+  if are_texts and not all:find("\0", 1, true) then return end -- nearly always
+  for i = 1, count do
     local value = values[i]
     if type(value) == "string" and value:find("\0", 1, true) then
       return ("a text to be kept holds a zero byte (%s...); leave it out"):format(value:match "^[^%c]*":sub(1, 40))
