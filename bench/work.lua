@@ -15,7 +15,7 @@ local client = assert(purser.new {
 
 local params = { coin = "USDT" }
 local withdrawal = {
-  coin = "USDT", netWork = "TRX", address = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1", memo = "MX10568", amount = "1250.75",
+  coin = "USDT", netWork = "TRX", address = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpdzqyUJ", memo = "MX10568", amount = "1250.75",
 }
 
 local DATABASE = os.tmpname()

@@ -9,7 +9,8 @@ local made_by = {
   { "journal", "lua/purser/write/journal/home.lua", 'refusal%("([%l_]+)"' },
   { "guard", "lua/purser/write/guard/init.lua", 'reject%(row, "([%l_]+)"' },
   { "guard", "lua/purser/write/guard/spending.lua", 'reject%(row, "([%l_]+)"' },
-  { "approval", "lua/purser/desk/approvals/signers.lua", '%f[%w_]([%l_]+) = "%l', within = "\nlocal messages = (%b{})" },
+  { "approval", "lua/purser/desk/approvals/signers.lua", '%f[%w_]([%l_]+) = "%l',
+    within = "\nlocal messages = (%b{})" },
 }
 
 local function lines(command)
@@ -30,8 +31,10 @@ local function codes_made()
     end
   end
   for _, maker in ipairs(made_by) do
-    local text = files.read(maker[2])
-    for code in (maker.within and text:match(maker.within) or text):gmatch(maker[3]) do codes[maker[1] .. "." .. code] = maker[2] end
+    local room, path, text = maker[1], maker[2], files.read(maker[2])
+    for code in (maker.within and text:match(maker.within) or text):gmatch(maker[3]) do
+      codes[room .. "." .. code] = path
+    end
   end
   return codes
 end
