@@ -36,8 +36,8 @@ local function clear(store)
 end
 
 -- A statement fails now and then, as on a full disk or with a process that is killed: its transaction is undone. What
--- a server is asked besides, such as whose session a connection has, draws no number: a history fails at the same places
--- in both databases.
+-- a server is asked besides, such as whose session a connection has, draws no number, so that a history fails at the
+-- same places in both databases.
 local function fail_at(store, chance)
   local rows, is_within = getmetatable(store.db).rows, false
   local function ended(...)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- make test-all: 30 s on luajit
--- A third of two thousand histories over the product, at services that are odd in one thing.
+-- At services that are odd in one thing.
 
 local files = require "files"
 local histories = require "receive_histories"

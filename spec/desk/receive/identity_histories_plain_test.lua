@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- make test-all: 20 s on luajit
--- A third of two thousand histories over the product, at services that respell nothing.
+-- At services that respell nothing.
 
 local files = require "files"
 local histories = require "receive_histories"
