@@ -83,6 +83,20 @@ describe("a key that two connections take in the same instant", function()
     assert.equal(1, sim:counts()["wallet.transfer"].applied)
   end)
 
+  it("of its own makes one of two equal calls, where both ask for equal ones", function()
+    local first, second, since = client_of(one), client_of(two), sim:now() - 60000
+    local function move(client, key)
+      return client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "7" }, { key = key, equal_since = since })
+    end
+    local applied, err = sim:counts()["wallet.transfer"].applied, nil
+    before("INSERT INTO purser_calls", function() err = select(2, move(second, "equal-2")) end)
+    assert(move(first, "equal-1"))
+    assert.matches("lock timeout", err.message)
+    assert.equal("journal.equal", select(2, move(second, "equal-2")).code)
+    assert.equal(applied + 1, sim:counts()["wallet.transfer"].applied)
+  end)
+
   -- A list of `count` payments is added while a call begins with the id of the first as its key.
   local function race(id, count)
     local list = {}
