@@ -168,7 +168,8 @@ local function each_known(head, options, visit)
   end
   for entry in journal and journal:each_entry { state = "done" } or function() end do
     local intent = entry.intent
-    if intent.host == host then
+    local is_back = entry.arrival == "failed" or entry.arrival == "cancelled"
+    if intent.host == host and not is_back then
       visit { at = intent.sent_at, params = intent.params, operation = intent.operation, is_paid = true }
     end
   end
