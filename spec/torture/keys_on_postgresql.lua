@@ -2,6 +2,7 @@
 -- Keys in a journal on a PostgreSQL server of the test's own, for `make torture`: each is used once, in whatever
 -- process and on whatever host.
 
+local arrival = require "purser.write.arrival"
 local files = require "files"
 local postgresql = dofile "spec/torture/postgresql.lua"
 local purser = require "purser"
@@ -130,6 +131,33 @@ describe("a key that two connections take in the same instant", function()
     assert.is_nil(called)
     assert.equal("journal.used", err.code)
     assert.equal(before_it, applied())
+  end)
+end)
+
+describe("what became of an accepted payment", function()
+  it("is kept, and read once a minute", function()
+    local journal, sim = open(), purser.sim.new { seed = 89 }
+    sim:advance(172800000)
+    local account = assert(sim:account { role = "main", balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = journal, account = "torture" })
+    local made = assert(client.wallet:withdraw({ coin = "USDT", netWork = "TRX", amount = "20",
+      address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }, { key = "arrives" }))
+    local function entry() return journal:entries { key = "arrives" }[1] end
+    assert.equal("accepted", arrival.look(client, journal, entry()))
+    assert(sim:set_withdrawal(made.id, 7))
+    assert.equal("accepted", arrival.look(client, journal, entry()))
+    assert(journal.db:rows "UPDATE purser_calls SET destination = 'x' WHERE key = 'arrives'")
+    arrival.look_at_destination(client, journal, "x")
+    assert.equal("accepted", entry().arrival)
+    sim:advance(60000)
+    arrival.look_at_destination(client, journal, "x")
+    assert.equal("sent", entry().arrival)
+    arrival.note(journal, { id = made.id, status = 8 }, sim:now())
+    assert.equal("failed", entry().arrival)
+    assert.same({}, (journal.db:rows("SELECT id FROM purser_calls WHERE key = 'arrives' AND " .. arrival.MADE)))
+    journal:close()
   end)
 end)
 

@@ -40,8 +40,8 @@ end
 ---@field policy string|nil                the policy's folder, for amounts just below a limit
 ---@field html boolean|nil
 
--- Returns whom a payment pays, equal for all spellings: the account, the account with its memo, and both for payments
--- that may be equal. There the letters of a text that no network has do not count; a known account has the same letters.
+-- Returns whom a payment pays, equal for all spellings: the account, the account with its memo, and both as equal
+-- payments count, where the letters of a text that no network has make no difference.
 local function payee_of(row, text)
   local to = networks.destination(operations.by_name[row.operation] or {}, row.params)
   if not to then return text, text, text end
@@ -58,8 +58,8 @@ local function fact_of(row)
     may_be = may_be, key = clean(row.key or ""), payee = clean(row.payee or "", MAX_PAYEE), at = row.at,
     memo = clean(params.memo or ""), coin = clean((params.coin or params.asset or "?"):upper()),
     network = clean(params.netWork or params.network or ""),
-    amount = decimal(params.amount or "0"), word = row.word,
-    address = address, operation = row.operation, contract = params.contractAddress, params = params, is_paid = row.is_paid }
+    amount = decimal(params.amount or "0"), word = row.word, address = address,
+    operation = row.operation, contract = params.contractAddress, params = params, is_paid = row.is_paid }
 end
 
 -- Parameters that a row shows anyway, and ids. Others are listed by name.
