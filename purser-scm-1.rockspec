@@ -223,6 +223,7 @@ build = {
       ["purser.schedule"] = "lua/purser/schedule.lua",
       ["purser.version"] = "lua/purser/version.lua",
       ["purser.write.answers"] = "lua/purser/write/answers.lua",
+      ["purser.write.arrival"] = "lua/purser/write/arrival.lua",
       ["purser.write.call"] = "lua/purser/write/call.lua",
       ["purser.write.claims"] = "lua/purser/write/claims.lua",
       ["purser.write.digests"] = "lua/purser/write/digests.lua",

@@ -70,7 +70,7 @@ end
 local function whole(entry)
   local intent = entry.intent
   return { id = intent.id, sent_at = intent.sent_at, state = entry.state, operation = intent.operation,
-    key = entry.key, params = intent.params or {}, record = entry.record,
+    arrival = entry.arrival, key = entry.key, params = intent.params or {}, record = entry.record,
     message = entry.message, earlier = entry.earlier }
 end
 

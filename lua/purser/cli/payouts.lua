@@ -335,7 +335,7 @@ function actions.report.say(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
   for i, payment in ipairs(list) do
     list[i] = payments_plan.record(payment, payment.state, payment.message)
-    list[i].id = payment.record_id
+    list[i].id, list[i].arrival = payment.record_id, payment.arrival
   end
   report.write(output.rows(payouts_grammar.TITLES, list, options, nil, "payment"), options.raw)
 end

@@ -7,7 +7,7 @@ local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
 
-local M = { TITLES = { "key", "state", "amount", "asset", "to", "id", "message" } }
+local M = { TITLES = { "key", "state", "arrival", "amount", "asset", "to", "id", "message" } }
 
 local QUEUE = { "--queue", "<name>", "Name of the queue; without it \"default\"." }
 local OPERATION = { "--operation", "<operation>",

@@ -35,6 +35,8 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
 ---@field call_state string     the state of its latest attempt, as journal:entries has it
+---@field arrival "accepted"|"sent"|"failed"|"cancelled"|nil  in lists: what the record of a payment that is done showed
+--- later; nil where nobody looked
 ---@field sent_at integer|nil   of the latest attempt, epoch ms
 ---@field recv_window integer   of the latest attempt
 ---@field attempt integer       how often it was sent in all: 0 where it never was
@@ -57,6 +59,7 @@ local function payment_of(row)
     added_at = tonumber(row.added_at), disowned = row.disowned ~= "",
     rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
+    arrival = row.stage == "done" and rawget(row, "arrival") or nil,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), host = some(row.host),
     signer = some(row.signer),
   }
@@ -222,7 +225,7 @@ local function by_key(a, b) return a.key < b.key end
 --- that sorts by the key reads every payment of the queue.
 function M.list(tx, self, stage)
   local which = stage == "blocked" and BLOCKED or stage and " AND stage = $2" or ""
-  local list = payments(tx, "SELECT *" .. IN_QUEUE .. which, unpack { self.queue,
+  local list = payments(tx, "SELECT *, " .. planned.ARRIVAL .. IN_QUEUE .. which, unpack { self.queue,
     which ~= BLOCKED and stage or nil })
   table.sort(list, by_key)
   return list

@@ -8,6 +8,7 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
+local arrival = require "purser.write.arrival"
 local calls = require "purser.write.journal.calls"
 local facts = require "purser.write.journal.facts"
 local views = require "purser.client.util.views"
@@ -114,7 +115,7 @@ local function entry_of(row)
     intent = facts.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
-    is_counted = intents.counts(row), content = row.content,
+    is_counted = intents.counts(row), content = row.content, arrival = row.state == "done" and row.arrival or nil,
   }
 end
 
@@ -140,6 +141,8 @@ local EARLIER = [[SELECT number, sent_at, NULLIF(signer, '') AS signer, state, N
 ---@field record table|nil   what the service answered, or what it keeps
 ---@field message string|nil
 ---@field content string      a digest of what the key stands for
+---@field arrival "accepted"|"sent"|"failed"|"cancelled"|nil  of a done call: what its record showed later; nil: nobody
+--- looked
 ---@field is_counted boolean  in sums: nothing proves that it was not made, though a person may say so
 ---@field earlier purser.JournalAttempt[]|nil  where the filter names an id or a key
 
@@ -148,6 +151,7 @@ local filter_rules = {
   id = "string", key = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
 }
 
+local ARRIVAL = arrival.COLUMN .. " AS arrival"
 local ACCOUNT = "(SELECT value FROM purser_meta WHERE name = 'account') AS account"
 
 -- The query for a filter, and its values.
@@ -168,7 +172,7 @@ local function query_of(filter)
   end
   conditions[#conditions + 1] = "sent_at <> ''" -- what was never sent is no call yet
   local limit = filter.limit and (" LIMIT %d"):format(filter.limit) or ""
-  return "SELECT *, " .. ACCOUNT .. " FROM purser_calls WHERE " .. table.concat(conditions, " AND ")
+  return "SELECT *, " .. ACCOUNT .. ", " .. ARRIVAL .. " FROM purser_calls WHERE " .. table.concat(conditions, " AND ")
     .. " ORDER BY sent_at, id" .. limit, values
 end
 
