@@ -107,7 +107,7 @@ describe("the grammar", function()
   it("has a file for each command, with a grammar and what starts it", function()
     for _, own in ipairs(commands.own) do
       local module = commands.module(own[1])
-      assert.same({ "table", "function", "string" }, { type(module.grammar()), type(module.start or module.act),
+      assert.same({ "table", "function", "string" }, { type(module.grammar()), type(module.say or module.actions and module.actions[next(module.actions)].say),
         type(own[2]) })
     end
   end)

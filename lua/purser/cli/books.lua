@@ -131,7 +131,7 @@ local function difference(old, new)
   return table.concat(out)
 end
 
-function M.statement.start(options)
+function M.statement.say(_, options)
   local books = M.open(options.books, options.account, { fee = options.fee })
   local function statement(rev, write)
     return report.must(books:statement { from = options.from, to = options.to, format = options.format, rev = rev,
@@ -219,7 +219,7 @@ local function once(books, options, is_due)
   return code, done.next_due
 end
 
-function M.sync.start(options)
+function M.sync.say(_, options)
   local books, client = open_for_sync(options)
   local code, due = once(books, options, options.every ~= nil)
   while options.every and (due or code == report.NOT_SENT) do

@@ -182,7 +182,7 @@ local function read_line(prompt, hidden, quiet)
   return line ~= "" and line or nil
 end
 
-function M.login.start(options)
+function M.login.say(_, options)
   local path, message = M.path_of(options.name or "default")
   if not path then report.bad_input("login: %s", message) end
   if core.file_mode(path) and not options.replace then

@@ -9,6 +9,7 @@
 --   histories  what was read, until the journal is found not to be the newest: later additions prove nothing
 -- Nobody may copy, keep or restore the file together with the journal.
 
+local candidates = require "purser.write.candidates"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
@@ -332,7 +333,9 @@ local function judge(self, payment, answer, rejection)
   elseif not payment.put_off_at then
     return { is_put_off = true }
   elseif not is_spared(self, payment, answer) then
-    return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates) }
+    local ordered = candidates.ordered(answer.candidates, payment.operation, payment.params, payment.sent_at)
+    return { stage = "undecided", message = answer.reason .. describe(reconcile, ordered),
+      candidates = answer.candidates }
   end
 end
 
