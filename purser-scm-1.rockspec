@@ -224,6 +224,7 @@ build = {
       ["purser.version"] = "lua/purser/version.lua",
       ["purser.write.answers"] = "lua/purser/write/answers.lua",
       ["purser.write.call"] = "lua/purser/write/call.lua",
+      ["purser.write.candidates"] = "lua/purser/write/candidates.lua",
       ["purser.write.claims"] = "lua/purser/write/claims.lua",
       ["purser.write.digests"] = "lua/purser/write/digests.lua",
       ["purser.write.find"] = "lua/purser/write/find.lua",

@@ -127,11 +127,6 @@ function M.list(values)
   return setmetatable(values, List)
 end
 
---- Tells whether a table was marked as a list.
----@param value table
----@return boolean
-function M.is_list(value) return getmetatable(value) == List end
-
 --- Returns an object with members in the given order, without nil values.
 ---@param members table[]  { { key, value }, ... }
 ---@return table

@@ -238,7 +238,8 @@ describe("purser journal", function()
     end
     at.rejected({ "journal", "list" }, "journal list needs --journal FILE (or PURSER_JOURNAL)")
     at.rejected({ "journal", "show", "--journal", path }, "missing argument 'id'")
-    at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call and no payment has the id or the key nosuchid")
+    at.rejected({ "journal", "show", "nosuchid", "--journal", path },
+      "no call and no payment has the id or the key nosuchid")
     local other = at.file "this is no database, and is longer than nothing"
     at.rejected({ "journal", "list", "--journal", other }, other
       .. " is another file, not the SQLite database of a journal; give that\n")

@@ -241,9 +241,10 @@ local function target_of(path, options, kind)
 end
 
 function M.approve.look(options)
-  local screen, problem = { text = M.read(options.plan) }, nil
-  screen.plan, problem = plan_text.read(screen.text)
-  if not screen.plan then report.bad_input("%s: %s; `purser payouts plan` writes one", options.plan, problem) end
+  local screen = { text = M.read(options.plan) }
+  local plan, problem = plan_text.read(screen.text)
+  screen.plan = plan
+  if not plan then report.bad_input("%s: %s; `purser payouts plan` writes one", options.plan, problem) end
   local home = credentials.home()
   options.records = options.records or home and home .. "/.purser-signed"
   screen.target = target_of(options.plan, options, options.kind)

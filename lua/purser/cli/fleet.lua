@@ -191,7 +191,7 @@ local function list_of(make) -- the steps of an action that writes a list of pay
     say = function(screen, options) return say_list(screen, options, make(screen.fleet, options)) end }
 end
 
-M.actions = { plan = keys, apply = keys, rotate = keys, retire = keys }
+M.actions = { plan = { look = keys.look, say = keys.say }, apply = keys, rotate = keys, retire = keys }
 
 M.actions.sweep = list_of(function(fleet, options)
   return fleet:sweep { to = "parent", name = options.name, leave = options.leave,

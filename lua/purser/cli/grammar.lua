@@ -14,7 +14,7 @@
 --   many       a list of values; optional: the argument may be missing
 --   reads      the allowed kinds of files (documents.lua); kind of an argument: "file", else no path
 --   way, ways  the way chosen by the option; the ways that read the option (default: all); see WAYS
---   without, needs  an option not to be given beside; { an option to be given beside, why }; a command has a list of such
+--   without, needs  an option not to be given beside; { an option to be given beside, why }, of a command a list
 -- Names are read as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
 local lazy = require "purser.client.util.lazy"

@@ -33,7 +33,8 @@ function M.grammar()
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
       { "--limit", "<n>", "At most so many, the oldest (all)." } }, looks(TITLES) },
     { "show", "Show everything about one call or payment, as JSON, with the records that an undecided one may be.",
-      { { "id", "The id or the key that list prints, or the key of a payment." } }, "inv-17 --journal pay.db", {}, looks() },
+      { { "id", "The id or the key that list prints, or the key of a payment." } }, "inv-17 --journal pay.db", {},
+      looks() },
     { "recover", "Look what became of the calls that a crash or a lost answer left open; needs the keys.", {},
       "--journal pay.db", {}, function() return output.group(RECOVERED), connection.safety, connection.service end },
     { "settle", "Say what became of a call that nobody finds out: it was made, as this record, or it was not, and its "

@@ -344,7 +344,7 @@ function M.rows(titles, records, options, empty, shape)
     for _, title in ipairs(titles) do
       local cell = record[title]
       if cell ~= nil and cell ~= "" then
-        local is_json = type(cell) == "number" or type(cell) == "table" and json.is_list(cell)
+        local is_json = type(cell) == "number" or type(cell) == "table"
         members[#members + 1] = { title, is_json and cell or tostring(cell) }
       end
     end

@@ -39,11 +39,13 @@ function M.grammar()
     .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person "
     .. "has to look.", {
     { "begin", "Keep the place, before the first look.", {}, "--to sqlite:deposits.db", { TO, CUSTOMERS, COIN, SUB,
-      { "--again", "The database was put back: ask a person about what succeeded before." }, JSON }, connected, does = "send" },
+      { "--again", "The database was put back: ask a person about what succeeded before." }, JSON }, connected,
+      does = "send" },
     { "run", "Look and hand over, until it is stopped.", {}, "--to sqlite:deposits.db --run shop=./credit.sh", { TO,
       CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long; without it, never." }, { "--once", "Look once." },
-      { "--dry", "Show what a look would credit; keep nothing, hand nothing over.", way = "plan" }, JSON }, connected, does = "send" },
+      { "--dry", "Show what a look would credit; keep nothing, hand nothing over.", way = "plan" }, JSON }, connected,
+      does = "send" },
     { "list", "Show the deposits that a person has to end.", {}, "--to sqlite:deposits.db", { TO, COIN, JSON },
       nothing },
     { "settle", "End a deposit: give CUSTOMER, same DP, refuse or seen.", { { "deposit", "As list prints it: dp_..." },
@@ -188,7 +190,7 @@ end, function(made, options, screen)
   return math.max(code, asked_code(options, screen.receive))
 end)
 
--- What a run would credit.
+-- Shows the credits of a run that keeps nothing. Returns the exit code.
 local function preview(screen, options)
   local events, asked = screen.receive:preview { customers = screen.customers }
   for _, event in ipairs(report.must(events, asked)) do show_event(screen.client, event, options) end
@@ -200,7 +202,7 @@ local function preview(screen, options)
 end
 
 local run_says = actions.run.say
-function actions.run.say(screen, options, ends) return (ends and run_says or preview)(screen, options) end
+function actions.run.say(screen, options, made) return (made and run_says or preview)(screen, options) end
 
 actions.list = showing(function(receive, options)
   local lines = of_coin(options, report.must(receive:list()))
@@ -227,10 +229,10 @@ actions.deliveries = showing(function(receive, options)
 end)
 
 actions.replay = writing(false, function(screen, options)
-  local what, message = options.from, nil
+  local what = options.from
   if not what:find "^dp_" then
-    what, message = values.time(what)
-    if not what then report.bad_input("%s; or give dp_..., or an event's id", message) end
+    local ms, message = values.time(what)
+    what = ms or report.bad_input("%s; or give dp_..., or an event's id", message)
   end
   return report.must(screen.receive:replay(options.name, what))
 end, function(count) report.write(("events that the next run sends again: %d\n"):format(count)) end)

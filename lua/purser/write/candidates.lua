@@ -3,45 +3,23 @@
 -- likest first.
 
 local core = require "purser.core"
-local decimal = require "purser.decimal"
-local operations = require "purser.client.operations"
+local verdict = require "purser.write.verdict"
 
 local M = {}
 
 local MOST = 100 -- of a call
 
--- Members of records, where the parameter has another name.
-local NAMES = { netWork = "network" }
-
 ---@class purser.Candidate  a record that may be the call's; its members, and:
----@field fits string[]  the members that agree with the call's parameters
-
-local function is_equal(value, wanted)
-  if value == wanted then return true end
-  local one, other = decimal(tostring(value)), decimal(tostring(wanted))
-  return one ~= nil and other ~= nil and one:eq(other)
-end
-
--- Returns the names of a record's members that agree with parameters, in order.
-local function fits_of(record, params)
-  local fits = {}
-  for name, wanted in pairs(params) do
-    local member = record[name] ~= nil and name or NAMES[name]
-    local value = member and record[member]
-    if value ~= nil and is_equal(value, wanted) then fits[#fits + 1] = member end
-  end
-  table.sort(fits)
-  return fits
-end
+---@field fits string[]  the members that agree with the call
 
 --- Returns candidates with `fits`, the likest first; of those that agree in as many members, the nearest in time.
 ---@param sent_at integer|nil
 ---@return purser.Candidate[]
 function M.ordered(records, operation, params, sent_at)
-  local reconcile, list = (operations.by_name[operation] or {}).reconcile or {}, {}
+  local subject, list = verdict.subject { operation = operation, params = params }, {}
   for i, record in ipairs(records) do
-    local at = tonumber(record[reconcile.time_member or ""])
-    list[i] = { record = record, fits = fits_of(record, params), place = i,
+    local at = tonumber(record[subject.time or ""])
+    list[i] = { record = record, fits = verdict.fits(subject, record), place = i,
       away = at and sent_at and math.abs(at - sent_at) or math.huge }
   end
   table.sort(list, function(a, b)

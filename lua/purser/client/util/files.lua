@@ -113,7 +113,8 @@ function M.name_problem(path)
   local file = open(path, "rb")
   local head = file and file:read(15)
   if file then file:close() end
-  return (head == "SQLite format 3" or M.is_database(path)) and "it is a database, which no text replaces; name another file" or nil
+  return (head == "SQLite format 3" or M.is_database(path))
+    and "it is a database, which no text replaces; name another file" or nil
 end
 
 -- Makes a new file beside `path` with a random name, readable by this user alone unless `is_public`.

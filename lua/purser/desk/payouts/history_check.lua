@@ -9,7 +9,6 @@
 --   histories  what was read, until the journal is found not to be the newest: later additions prove nothing
 -- Nobody may copy, keep or restore the file together with the journal.
 
-local candidates = require "purser.write.candidates"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
@@ -333,7 +332,7 @@ local function judge(self, payment, answer, rejection)
   elseif not payment.put_off_at then
     return { is_put_off = true }
   elseif not is_spared(self, payment, answer) then
-    local ordered = candidates.ordered(answer.candidates, payment.operation, payment.params, payment.sent_at)
+    local ordered = planned.ordered(answer.candidates, payment.operation, payment.params, payment.sent_at)
     return { stage = "undecided", message = answer.reason .. describe(reconcile, ordered),
       candidates = answer.candidates }
   end

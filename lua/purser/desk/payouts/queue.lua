@@ -3,7 +3,6 @@
 -- no payment has two workers. `self` is the queue of an account: { queue =, account = }, of a worker with
 -- { worker =, lease_ms = }. The journal writes the end of an attempt and the payment's next stage.
 
-local candidates = require "purser.write.candidates"
 local core = require "purser.core"
 local json = require "purser.json"
 local planned = require "purser.write.planned"
@@ -61,7 +60,7 @@ local function payment_of(row)
     rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), host = some(row.host),
-    signer = some(row.signer), candidates = candidates.of(row),
+    signer = some(row.signer), candidates = planned.candidates(row),
   }
 end
 

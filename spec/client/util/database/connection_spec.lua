@@ -82,7 +82,8 @@ describe("the files of an open database", function()
   -- Each way of the library to open a file by a name that a person gave.
   local ways = {
     read = own_files.read, trusted = own_files.read_trusted, object = own_files.read_object, draft = own_files.draft,
-    problem = own_files.name_problem, can_replace = own_files.can_replace, key = key_file.read, secret = require("purser.client.util.secrets").from_file,
+    problem = own_files.name_problem, can_replace = own_files.can_replace, key = key_file.read,
+    secret = require("purser.client.util.secrets").from_file,
     replace = function(path) return own_files.replace(path, "") end,
     private = function(path) return own_files.open_private(path, "rb") end,
     vault = function(path) return require("purser.desk.fleet.vault").open(path, { read_only = true }) end,
