@@ -227,6 +227,7 @@ build = {
       ["purser.write.candidates"] = "lua/purser/write/candidates.lua",
       ["purser.write.claims"] = "lua/purser/write/claims.lua",
       ["purser.write.digests"] = "lua/purser/write/digests.lua",
+      ["purser.write.equal"] = "lua/purser/write/equal.lua",
       ["purser.write.find"] = "lua/purser/write/find.lua",
       ["purser.write.guard.init"] = "lua/purser/write/guard/init.lua",
       ["purser.write.guard.options"] = "lua/purser/write/guard/options.lua",

@@ -257,6 +257,20 @@ describe("an agent", function()
     assert.equal(2, made())
   end)
 
+  it("pays one of two equal payments that two servers make at once", function()
+    local first, journal_of_first, call_of_first, second = serve, journal, client.call, nil
+    function client.call(self, ...) -- the first server has asked all that it asks before its sending
+      open()
+      second = pay("inv-2", "20.00")
+      journal:close()
+      serve, journal = first, journal_of_first
+      return call_of_first(self, ...)
+    end
+    local refused = pay("inv-1", "20")
+    assert.same({ "accepted", "needs a person", 1 }, { second.state, refused.state, made() })
+    assert.matches("equal payment.*inv%-2", refused.reason)
+  end)
+
   it("pays nothing after stop, nor where the stop file cannot be read", function()
     assert.equal("stopped", call("stop", { reason = "odd" }).state)
     assert.matches("stopped", pay("inv-1", "20").reason)

@@ -183,32 +183,6 @@ local function stopped(self)
     or "paying was stopped; a person removes the stop file")
 end
 
--- Returns an equal payment of another reference that may have been made lately; nil for none; or nil and an error.
-local function equal_payment(self, reference, proposal)
-  local after = { intent = { sent_at = self.client:now() - self.equal_days * DAY_MS, id = "" } }
-  local face = M.face(proposal.operation, proposal.params)
-  local may_be_made = { done = true, open = true, unknown = true, undecided = true }
-  repeat
-    local entries, err = self.journal:entries { after = after, limit = 500 }
-    if not entries then return nil, err end
-    for _, entry in ipairs(entries) do
-      if may_be_made[entry.state] and entry.key ~= reference
-        and M.face(entry.intent.operation, entry.intent.params or {}) == face then return entry end
-    end
-    after = entries[#entries]
-  until #entries < 500
-end
-
---- Returns a digest of a payment without its remark, the same for all payments of as much to the same place.
----@return string
-function M.face(operation, params)
-  local shown = {}
-  for name, value in pairs(params) do
-    if name ~= "remark" then shown[name] = value end
-  end
-  return planned.columns(operation, shown).digest
-end
-
 function run.pay(self, given)
   local entry, err = entry_of(self, given.reference)
   if entry == nil then return words.of_error(err) end
@@ -226,15 +200,14 @@ function run.pay(self, given)
   if proposal.problems[1] then return refused("the proposal has a problem: %s", proposal.problems[1]) end
   local stop = stopped(self)
   if stop then return stop end
-  local equal
-  equal, err = equal_payment(self, given.reference, proposal)
-  if err then return words.of_error(err) end
-  if equal then
-    return needs_a_person("an equal payment was made or begun under %s within %d days: a person must make this one",
-      equal.key and ("the reference " .. equal.key) or "no reference", self.equal_days)
-  end
   local result
-  result, err = self.client:call(proposal.operation, proposal.params, { key = given.reference })
+  result, err = self.client:call(proposal.operation, proposal.params, { key = given.reference,
+    equal_since = self.client:now() - self.equal_days * DAY_MS })
+  if err and err.code == "journal.equal" then
+    local of = err.details.key ~= "" and "the reference " .. err.details.key or "no reference"
+    return needs_a_person("an equal payment was made or begun under %s within %d days: a person must make this one",
+      of, self.equal_days)
+  end
   if err then return words.of_error(err) end
   return words.result("accepted", nil, { data = (data.harmless(result)) })
 end

@@ -17,6 +17,7 @@ local operations = require "purser.client.operations"
 local policy = require "purser.write.policy"
 local schema = require "purser.write.journal.schema"
 local spending = lazy "purser.write.guard.spending"
+local equal = lazy "purser.write.equal"
 
 local time_text = intents.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -181,6 +182,7 @@ function M.begin(self, intent, row, guard, key, payment)
       if intents.counts(earlier) then policy.count(tx, earlier, -1) end
       spending.release(tx, earlier)
     end
+    if guard ~= false then equal.check(tx, intent, row, key) end
     local columns = guard == false and {} or policy.admit(tx, own, guard and guard.policy, intent, row, {
       queue = payment and payment.queue or "", key = payment and payment.key or key and key.name or "",
       call = payment and payment.id or known and known.id or "" })
