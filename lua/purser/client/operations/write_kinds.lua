@@ -3,7 +3,6 @@
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
-local columns = lazy "purser.client.operations.columns"
 local plain_text = require "purser.client.util.plain_text"
 local text_rules = require "purser.client.operations.text"
 local decimal = lazy "purser.decimal"
@@ -170,7 +169,7 @@ M.md5 = {
 }
 
 M.area_code = of_text("digits of a telephone area code", function(text)
-  local state, message, hint = columns.judge("area_code", text)
+  local state, message, hint = text_rules.judge_area_code(text)
   if state ~= "refused" then return text end
   return nil, message, hint
 end)
