@@ -118,8 +118,9 @@ local respell = {
   t30 = function(r, d) r.insertTime = r.insertTime + (d.tx:byte(1) % 2 == 0 and -30 or 30) * MIN end,
   memo = function(r) r.memo = "" end,
   coin = function(r) r.coin = r.coin .. "-X" end,
-  addr = function(r)
-    if r.memo == "" then r.address = "evm:" .. r.address:upper() return end
+  addr = function(r, d)
+    if d.memo == "" then r.address = "evm:" .. r.address:upper() end
+    if r.memo == "" then return end -- the deposit has none, or it is hidden
     r.address = r.address .. ":" .. r.memo
     r.memo = p(.5) and "" or r.memo
   end,

@@ -39,7 +39,8 @@ function M.start(folder)
     as = "runuser -u postgres -- sh -c"
   end
   run(("%s '%s/initdb -D %s -U purser --auth=trust --no-sync -E UTF8 --locale=C'"):format(as, bin, data))
-  local settings = ("-c listen_addresses=127.0.0.1 -c port=%d -c unix_socket_directories=%s"):format(port, data)
+  local settings = ("-c listen_addresses=127.0.0.1 -c port=%d -c unix_socket_directories=%s -c fsync=off")
+    :format(port, data)
   local server = {
     options = { database = "postgres", user = "purser", password = "", host = "127.0.0.1", port = port },
   }

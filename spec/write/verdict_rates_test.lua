@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- make test-all: 300 s, on lua5.4
+-- make test-all: 120 s, on luajit
 -- Some 20,000 payments at services that change; see verdict_rates_spec.lua.
 
 local changing_rates = require "changing_rates"

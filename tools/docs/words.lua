@@ -174,6 +174,8 @@ M.call_options = {
   { "key", "string", "", "Your name of a write call without an id: with a journal it is made once." },
   { "asked", "table", "", "The parameters as a person gave them, where a program completed them: asked for again with "
     .. "the same key it is the same call." },
+  { "equal_since", "integer", "", "Epoch ms. With a journal and a key: refuses a transfer where an equal transfer of "
+    .. "another key was made since, or may have been." },
   { "info", "purser.CallInfo", "",
     "Is filled with `http_status`, `headers` (lower-case names), `attempts` and `timings` (`connect_us`, `tls_us`, "
       .. "`first_byte_us`, `total_us`: microseconds from the start, as far as the transport knows them). `repeated` is "

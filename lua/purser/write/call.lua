@@ -89,7 +89,11 @@ local function make_key(client, row, values, opts)
     return nil, errors.option(('the key "%s" has a sign that joins the letter before it, and would be two keys')
       :format(key), "key", "write each letter as one sign (normal form C)")
   end
-  return key and { name = key, content = content_of(row, values, opts.asked) }
+  if opts.equal_since and not (key and client._journal and row.moves) then
+    return nil, errors.option("nothing can ask for equal transfers", "equal_since",
+      "give the client a journal, and a transfer or withdrawal a key")
+  end
+  return key and { name = key, content = content_of(row, values, opts.asked), equal_since = opts.equal_since }
 end
 
 --- Returns the intent of a call with these values; or nil and an error.
@@ -334,7 +338,7 @@ end
 --- records nothing. Returns the request; or nil and an error.
 ---@return table|nil request, purser.Error|nil err
 function M.prepare(client, row, params, opts)
-  if client._journal then
+  if client._journal or opts.equal_since then
     local _, request, err, known = open(client, row, params, opts, nil, pipeline.build)
     if known then
       err = errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,

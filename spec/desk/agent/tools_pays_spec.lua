@@ -182,22 +182,26 @@ describe("an agent", function()
   end)
 
   it("says what became of an accepted payment, and reads an end once", function()
-    local monotonic_ms, at = core.monotonic_ms, core.monotonic_ms()
-    finally(function() core.monotonic_ms = monotonic_ms end)
-    function core.monotonic_ms() return at end
     for i, case in ipairs { { 7, "sent" }, { 8, "failed" }, { 9, "cancelled" } } do
       local reference = "inv-" .. i
       local made_ = pay(reference, tostring(20 + i))
       local first = call("status", { reference = reference })
       assert.same({ "accepted" }, { first.state, first.reason })
       assert(sim:set_withdrawal(made_.data.id, case[1]))
+      journal:close()
+      open() -- a restart reads no sooner
       assert.equal("accepted", call("status", { reference = reference }).state)
-      at = at + 60000
+      sim:advance(60000)
       local said = call("status", { reference = reference })
       assert.same({ case[2], made_.data.id }, { said.state, said.data.id })
       local asked = sim:counts()["wallet.withdrawal_history"]
-      at = at + 60000
+      sim:advance(60000)
+      journal:close()
+      open()
       assert.equal(case[2], call("status", { reference = reference }).state)
+      assert.equal(case[2], call("pay", { reference = reference, digest = "none" }).state)
+      local again = pay(reference .. "-again", tostring(20 + i)) -- what is back was not paid
+      assert.equal(case[2] == "sent" and "needs a person" or "accepted", again.state)
       assert.same(asked, sim:counts()["wallet.withdrawal_history"])
     end
     pay("inv-9", "29")
@@ -255,6 +259,20 @@ describe("an agent", function()
     sim:advance(8 * 86400000)
     assert.equal("accepted", (pay("inv-one", "20.00")).state)
     assert.equal(2, made())
+  end)
+
+  it("pays one of two equal payments that two servers make at once", function()
+    local first, journal_of_first, call_of_first, second = serve, journal, client.call, nil
+    function client.call(self, ...) -- the first server has asked all that it asks before its sending
+      open()
+      second = pay("inv-2", "20.00")
+      journal:close()
+      serve, journal = first, journal_of_first
+      return call_of_first(self, ...)
+    end
+    local refused = pay("inv-1", "20")
+    assert.same({ "accepted", "needs a person", 1 }, { second.state, refused.state, made() })
+    assert.matches("equal payment.*inv%-2", refused.reason)
   end)
 
   it("pays nothing after stop, nor where the stop file cannot be read", function()

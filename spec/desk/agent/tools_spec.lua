@@ -1,64 +1,41 @@
 -- SPDX-License-Identifier: MIT
--- Which payments of an agent are equal: the same to the same place, whatever id they carry.
+-- The tools of an agent on a journal that fails, or holds odd rows.
 
 local json = require "purser.json"
 local message = require "purser.desk.agent.message"
 local tools = require "purser.desk.agent.tools"
 
-describe("two payments of an agent", function()
-  local payment = { coin = "USDT", netWork = "TRX", address = "TPayee", amount = "20" }
-  for _, case in ipairs {
-    { true, {} }, { true, { amount = "20.00" } }, { true, { withdrawOrderId = "other" } }, { true, { remark = "x" } },
-    { true, { coin = "usdt" } }, { false, { amount = "20.01" } }, { false, { address = "TOther" } },
-    { false, { memo = "7" } }, { true, { netWork = "ETH" } }, { true, { contractAddress = "TToken" } },
-    { true, { netWork = false, network = "Tron(TRC20)" }, "wallet.withdraw_legacy" },
-    { true, { netWork = false, network = "Tron(TRC20)" }, "broker.withdraw" },
-    { false, { amount = "21" }, "broker.withdraw" }, { false, {}, "wallet.internal_transfer" },
-  } do
-    local operation = case[3] or "wallet.withdraw"
-    local name, value = next(case[2])
-    it(("are %s with %s %s by %s"):format(case[1] and "equal" or "two", name or "no", value or "change", operation),
-      function()
-      local other = {}
-      for member, text in pairs(payment) do other[member] = text end
-      for member, text in pairs(case[2]) do other[member] = text or nil end
-      assert.equal(case[1], tools.face("wallet.withdraw", payment) == tools.face(operation, other))
-    end)
-  end
-end)
-
 describe("the tools of an agent", function()
-  local entries, made, reconciled, problem
+  local entries, made, reconciled, problem, client
 
   before_each(function()
     reconciled = 0
-    made = tools.new { stop_file = "/nonexistent/stop", journal = { log = function() return 1 end,
-      end_log = function() end, entries = function(_, filter) return entries(filter) end },
-      client = { account = function() return "a" end, now = function() return 1700000000000 end,
-        preview = function() return {} end, reconcile = function()
-          reconciled = reconciled + 1
-          return nil, problem
-        end } }
+    client = { account = function() return "a" end, now = function() return 1700000000000 end,
+      preview = function() return {} end, reconcile = function()
+        reconciled = reconciled + 1
+        return nil, problem
+      end }
+    made = tools.new { stop_file = "/nonexistent/stop", client = client, journal = { db = {
+      transaction = function() return nil, "disk" end }, log = function() return 1 end,
+      end_log = function() end, entries = function(_, filter) return entries(filter) end } }
   end)
 
   local function call(name, arguments) return made.call(made.by_name[name], message.read(json.encode(arguments))) end
 
-  it("look for an equal payment in all calls of these days, page by page", function()
+  it("ask for an equal payment of some days in the transaction of the call", function()
     local params = { asset = "USDT", amount = "5", fromAccountType = "SPOT", toAccountType = "FUTURES" }
-    local afters = {}
-    function entries(filter)
-      if filter.key then return {} end
-      afters[#afters + 1] = filter.after.intent
-      local page = {}
-      for i = 1, #afters < 3 and 500 or 1 do
-        page[i] = { key = "k", state = #afters == 3 and "done" or "rejected", intent = { params = params,
-          operation = "wallet.transfer", sent_at = #afters, id = tostring(i) } }
+    for _, case in ipairs { { "inv-1", "the reference inv-1 within 7 days" }, { "", "no reference within 7 days" } } do
+      function entries() return {} end
+      local asked
+      function client.call(_, _, _, options)
+        asked = options
+        return nil, { code = "journal.equal", message = "no", outcome = "not_sent", details = { key = case[1] } }
       end
-      return page
+      local plan = call("propose", { reference = "r", operation = "wallet.transfer", params = params })
+      local said = call("pay", { reference = "r", digest = plan.digest })
+      assert.same({ "needs a person", true }, { said.state, said.reason:find(case[2], 1, true) ~= nil })
+      assert.same({ key = "r", equal_since = 1700000000000 - 7 * 86400000 }, asked)
     end
-    local plan = call("propose", { reference = "r", operation = "wallet.transfer", params = params })
-    assert.matches("an equal payment was made", call("pay", { reference = "r", digest = plan.digest }).reason)
-    assert.same({ 1700000000000 - 7 * 86400000, 1, 2 }, { afters[1].sent_at, afters[2].sent_at, afters[3].sent_at })
   end)
 
   it("name the arguments that they need", function()

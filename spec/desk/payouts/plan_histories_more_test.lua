@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Random histories of runs; see spec/support/plan_histories.lua.
--- make test-all: 250 s, waits
+-- make test-all: 120 s, on luajit
 
 local run = require "plan_histories"
 

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- make test-all: 80 s on luajit
--- A third of two thousand histories over the product, at services that are odd in one thing.
+-- make test-all: 30 s on luajit
+-- At services that are odd in one thing.
 
 local files = require "files"
 local histories = require "receive_histories"
 
-describe("Deposits in 667 histories that are one", function()
+describe("Deposits in 222 histories that are one", function()
   teardown(files.remove_kept)
 
   it("are credited once, to whom they are for", function() histories.hold "one" end)

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- make test-all: 60 s on luajit
--- A third of two thousand histories over the product, at services that respell nothing.
+-- make test-all: 20 s on luajit
+-- At services that respell nothing.
 
 local files = require "files"
 local histories = require "receive_histories"
 
-describe("Deposits in 667 histories that are plain", function()
+describe("Deposits in 222 histories that are plain", function()
   teardown(files.remove_kept)
 
   it("are credited once, to whom they are for", function() histories.hold "plain" end)

@@ -11,7 +11,7 @@ local M = {}
 M.HOUR_MS = { 1, 3600000 }
 
 M.rules = { extra_params = "table", recv_window = { 1 }, timeout_ms = M.HOUR_MS, info = "table",
-  key = option_schema.NAME, asked = "table" }
+  key = option_schema.NAME, asked = "table", equal_since = option_schema.TIME }
 
 --- Returns nil where the profile bears the window of checked options; else a message, the option and a hint.
 function M.check_window(options, profile)

@@ -1404,6 +1404,7 @@ function Live:uid(params, opts) end
 ---@field extra_params? table<string, string|integer|boolean>  Parameters that this version does not know.
 ---@field key? string  Your name of a write call without an id: with a journal it is made once.
 ---@field asked? table  The parameters as a person gave them, where a program completed them: asked for again with the same key it is the same call.
+---@field equal_since? integer  Epoch ms. With a journal and a key: refuses a transfer where an equal transfer of another key was made since, or may have been.
 ---@field info? purser.CallInfo  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them). repeated is true where nothing was sent, as the call was made before.
 
 ---@class purser.Event

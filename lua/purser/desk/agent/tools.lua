@@ -2,7 +2,6 @@
 -- The six tools of an agent. Only `pay` moves funds, with the reference as the call's key: the journal lets a key be
 -- used once. The journal's log has each call of a tool before the tool begins.
 
-local arrival = require "purser.desk.agent.arrival"
 local core = require "purser.core"
 local data = require "purser.desk.agent.data"
 local digest = require "purser.client.util.digest"
@@ -17,7 +16,7 @@ local words = require "purser.desk.agent.words"
 
 local M = {}
 
-local DAY_MS, MAX_AGE_MS, LOOK_MS = 86400000, 300000, 60000
+local DAY_MS, MAX_AGE_MS = 86400000, 300000
 local MAX_RECORDS, MAX_PROPOSED, MAX_OPEN = 500, 1000, 100
 
 local reads, walks, moves = {}, {}, {}
@@ -167,7 +166,7 @@ function run.propose(self, given)
   for name, value in pairs(plan.params) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
   table.sort(parts)
   local made = digest.id("agent", given.reference, row.full_name, table.concat(parts, "\n"))
-  if self.count >= MAX_PROPOSED then self.proposed, self.seen, self.count = {}, {}, 0 end
+  if self.count >= MAX_PROPOSED then self.proposed, self.count = {}, 0 end
   self.count = self.count + 1
   self.proposed[given.reference] = { digest = made, operation = row.full_name, params = plan.params,
     problems = plan.problems, at = core.monotonic_ms() }
@@ -181,32 +180,6 @@ local function stopped(self)
   if is_missing then return nil end
   return needs_a_person(problem and "the stop file cannot be read, so nothing is paid"
     or "paying was stopped; a person removes the stop file")
-end
-
--- Returns an equal payment of another reference that may have been made lately; nil for none; or nil and an error.
-local function equal_payment(self, reference, proposal)
-  local after = { intent = { sent_at = self.client:now() - self.equal_days * DAY_MS, id = "" } }
-  local face = M.face(proposal.operation, proposal.params)
-  local may_be_made = { done = true, open = true, unknown = true, undecided = true }
-  repeat
-    local entries, err = self.journal:entries { after = after, limit = 500 }
-    if not entries then return nil, err end
-    for _, entry in ipairs(entries) do
-      if may_be_made[entry.state] and entry.key ~= reference
-        and M.face(entry.intent.operation, entry.intent.params or {}) == face then return entry end
-    end
-    after = entries[#entries]
-  until #entries < 500
-end
-
---- Returns a digest of a payment without its remark, the same for all payments of as much to the same place.
----@return string
-function M.face(operation, params)
-  local shown = {}
-  for name, value in pairs(params) do
-    if name ~= "remark" then shown[name] = value end
-  end
-  return planned.columns(operation, shown).digest
 end
 
 function run.pay(self, given)
@@ -226,29 +199,21 @@ function run.pay(self, given)
   if proposal.problems[1] then return refused("the proposal has a problem: %s", proposal.problems[1]) end
   local stop = stopped(self)
   if stop then return stop end
-  local equal
-  equal, err = equal_payment(self, given.reference, proposal)
-  if err then return words.of_error(err) end
-  if equal then
-    return needs_a_person("an equal payment was made or begun under %s within %d days: a person must make this one",
-      equal.key and ("the reference " .. equal.key) or "no reference", self.equal_days)
-  end
   local result
-  result, err = self.client:call(proposal.operation, proposal.params, { key = given.reference })
+  result, err = self.client:call(proposal.operation, proposal.params, { key = given.reference,
+    equal_since = self.client:now() - self.equal_days * DAY_MS })
+  if err and err.code == "journal.equal" then
+    local of = err.details.key ~= "" and "the reference " .. err.details.key or "no reference"
+    return needs_a_person("an equal payment was made or begun under %s within %d days: a person must make this one",
+      of, self.equal_days)
+  end
   if err then return words.of_error(err) end
   return words.result("accepted", nil, { data = (data.harmless(result)) })
 end
 
--- Returns what became of an accepted payment. An end is an end; before, the history is read once a minute at most.
-local function arrived(self, reference, entry)
-  local seen, now = self.seen[reference], core.monotonic_ms()
-  if not seen or seen.word == "accepted" and now - seen.at >= LOOK_MS then
-    local word, err = arrival.look(self.client, entry)
-    if not word then return words.of_entry(entry, nil, err) end
-    seen = { word = word, at = now }
-    self.seen[reference] = seen
-  end
-  return words.of_entry(entry, seen.word)
+-- Returns what became of an accepted payment: the history is read once a minute at most, and no more after an end.
+local function arrived(self, entry)
+  return words.of_entry(entry, planned.look(self.client, self.journal, entry))
 end
 
 -- Looks for the end of a payment, and never sends.
@@ -256,12 +221,12 @@ local function status_of(self, reference)
   local entry, err = entry_of(self, reference)
   if entry == nil then return words.of_error(err) end
   if entry == false then return words.result("none", "nothing was sent under this reference") end
-  if entry.state == "done" then return arrived(self, reference, entry) end
+  if entry.state == "done" then return arrived(self, entry) end
   if entry.state ~= "open" and entry.state ~= "unknown" then return words.of_entry(entry) end
   local _, problem = self.client:reconcile(entry.intent, { wait = false })
   entry, err = entry_of(self, reference)
   if not entry then return words.of_error(err) end
-  if entry.state == "done" then return arrived(self, reference, entry) end
+  if entry.state == "done" then return arrived(self, entry) end
   local result = words.of_entry(entry)
   if problem and result.state == "unknown" then
     local about = data.of_error(problem)
@@ -306,7 +271,7 @@ end
 --- Makes the tools of an agent: a list with `by_name`, and `call(tool, arguments)`, which logs and runs a tool.
 function M.new(options)
   local self = { client = options.client, journal = options.journal, stop_file = options.stop_file, proposed = {},
-    seen = {}, count = 0, equal_days = options.equal_days or 7 }
+    count = 0, equal_days = options.equal_days or 7 }
   local made = { by_name = {} }
   for _, tool in ipairs(list) do
     if not (options.read_only and tool.is_paying) then made[#made + 1], made.by_name[tool.name] = tool, tool end
