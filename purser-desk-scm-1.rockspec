@@ -28,7 +28,6 @@ build = {
   install = {
     lua = {
       -- made: modules
-      ["purser.desk.agent.arrival"] = "lua/purser/desk/agent/arrival.lua",
       ["purser.desk.agent.data"] = "lua/purser/desk/agent/data.lua",
       ["purser.desk.agent.given"] = "lua/purser/desk/agent/given.lua",
       ["purser.desk.agent.init"] = "lua/purser/desk/agent/init.lua",

@@ -2,8 +2,8 @@
 -- The list of faults, and which payment meets which of them: the same for every client.
 --
 -- A fault says how often the service executes the request (`executes`; 1 where nothing is said), and what the client
--- then sees: an `answer` that takes the place of the service's own, a `delay_ms`, `late_ms` (the service executes so
--- long after the arrival), `throttles` (429), or `kills` (the client is killed while the request is under way). Without
+-- then sees: an `answer` that takes the place of the service's own, a `delay_ms`, `late_ms` (the service executes when
+-- the client sends again, and so long after the arrival at the latest), `throttles` (429), or `kills` (the client is killed while the request is under way). Without
 -- any of these the client sees the service's own answer.
 
 local M = {}
@@ -16,9 +16,12 @@ end
 local CLOSED, RESET = { status = 200, fault = "close" }, { status = 200, fault = "reset" }
 local BAD_GATEWAY, GATEWAY_TIMEOUT = page(502, "Bad Gateway"), page(504, "Gateway Time-out")
 
---- The time that a client waits for an answer, where the client has such an option. What is late comes long after that,
---- and before the service rejects a request as too old, after 5 seconds.
-M.TIMEOUT_MS = 1500
+--- The time that a client waits for an answer, where the client has such an option. What is slow comes long after that.
+M.TIMEOUT_MS = 2500
+
+-- An order of events, and no time, decides what a client meets: a busy machine changes no result. Purser waits longer
+-- than this before sending again.
+local LATE_MS, SLOW_MS = 15000, 8000
 
 M.kinds = {
   { name = "nothing" },
@@ -28,10 +31,10 @@ M.kinds = {
   { name = "reset, not executed", executes = 0, answer = RESET },
   { name = "502, executed", answer = BAD_GATEWAY },
   { name = "502, not executed", executes = 0, answer = BAD_GATEWAY },
-  { name = "504, executed later", answer = GATEWAY_TIMEOUT, late_ms = 2500 }, -- the gateway gave up, not the service
+  { name = "504, executed later", answer = GATEWAY_TIMEOUT, late_ms = LATE_MS }, -- the gateway gave up, not the service
   { name = "504, not executed", executes = 0, answer = GATEWAY_TIMEOUT },
-  { name = "slow answer", delay_ms = 4000 },
-  { name = "slow service", delay_ms = 4000, late_ms = 3500 },
+  { name = "slow answer", delay_ms = SLOW_MS },
+  { name = "slow service", delay_ms = SLOW_MS, late_ms = LATE_MS },
   { name = "429", throttles = true },
   { name = "a proxy repeats", executes = 2 },
   { name = "killed, executed", answer = CLOSED, kills = true },

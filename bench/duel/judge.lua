@@ -40,15 +40,16 @@ function M.read(path)
 end
 
 local HEAD = "| client | used | executed twice | and by the proxy | lost | said wrongly | left for a person | requests "
-  .. "|\n" .. "|---|---|---:|---:|---:|---:|---:|---:|\n"
+  .. "| seconds |\n" .. "|---|---|---:|---:|---:|---:|---:|---:|---:|\n"
 
 --- Returns the table as Markdown; a row is { client, mode, result }.
 function M.table_of(rows)
   local lines = {}
   for i, row in ipairs(rows) do
     local counts = row.result.counts
-    lines[i] = ("| %s | %s | %d | %d | %d | %d | %d | %d |\n"):format(row.client, row.mode, counts.twice, counts.proxy,
-      counts.lost, counts.wrong, counts.person, row.result.requests)
+    lines[i] = ("| %s | %s | %d | %d | %d | %d | %d | %d | %d |\n"):format(row.client, row.mode, counts.twice, counts.proxy,
+      counts.lost, counts.wrong, counts.person, row.result.requests,
+      row.result.seconds)
   end
   return HEAD .. table.concat(lines)
 end

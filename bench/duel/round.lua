@@ -15,12 +15,13 @@ local purser = require "purser"
 local file, mode, folder, count, seed, repeated_ids, processes = table.unpack(arg)
 count, seed, processes = tonumber(count), tonumber(seed), tonumber(processes)
 
-local PAYEE, LIMIT_MS = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC", 300000
+local PAYEE = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
 local RUNNERS = { mjs = "node", sh = "bash", lua = "lua5.4", py = "python3" }
 
 local sim = assert(purser.sim.new { clock = "real", seed = seed, variant = "live", profile = "mexc",
   repeated_ids = repeated_ids })
 local account = assert(sim:account { name = "House", role = "main", balances = { USDT = "1000000" } })
+local signer = assert(core.signer("hmac-sha256", account.secret_key))
 local drawn, began = faults.draw(count, seed), core.monotonic_ms()
 local payments, workers, late, requests, starts, port = {}, {}, {}, 0, 0, nil
 
@@ -75,15 +76,13 @@ local function kill(worker)
   if pid then os.execute(("kill -s KILL -- -%d 2>/dev/null"):format(pid)) end
 end
 
--- Looks after the clients, and executes what is late. Returns whether the round is over.
+-- Executes what is due. Starts clients that ended. Returns whether the round is over: when every client has said
+-- something of each of its payments, or failed four times.
 local function is_over()
-  while late[1] and late[1].at <= core.monotonic_ms() do table.remove(late, 1).execute() end
-  local all_over, is_late = true, core.monotonic_ms() - began > LIMIT_MS
+  while late[1] and late[1].at <= core.monotonic_ms() do late[1].execute() end
+  local all_over = true
   for _, worker in ipairs(workers) do
-    if is_late and not worker.is_over then
-      kill(worker)
-      worker.is_over = true
-    elseif not worker.is_over and read(worker.folder .. "/code") ~= "" then
+    if not worker.is_over and read(worker.folder .. "/code") ~= "" then
       if not worker.was_killed then worker.failures = worker.failures + 1 end
       worker.is_over = worker.failures > 3
       if not worker.is_over then start(worker) end
@@ -95,15 +94,32 @@ end
 
 ------------------------------------------------------------------------------------------------------------- service
 
--- Has a request executed later. The service's own answer comes into the place of one that waits so long.
-local function execute_late(request, fault)
+-- Returns a request as of now: its age was judged when it arrived.
+local function renewed(request)
+  local path, query = request.target:match "^(.-)%?(.*)$"
+  query = query:gsub("&signature=%x+", ""):gsub("timestamp=%d+", ("timestamp=%d"):format(sim:now()))
+  local copy = setmetatable({ target = ("%s?%s&signature=%s"):format(path, query, signer:sign(query)) },
+    { __index = request })
+  return copy
+end
+
+-- Has a request executed later: when the client sends the payment again, and in `late_ms` at the latest. The service's
+-- own answer comes into the place of one that waits so long.
+local function execute_late(payment, request, fault)
   local answer = fault.answer or { status = 200, fault = "close", delay_ms = fault.delay_ms }
-  table.insert(late, { at = core.monotonic_ms() + fault.late_ms, execute = function()
-    local own = sim:handle(request)
+  local entry = { at = core.monotonic_ms() + fault.late_ms }
+  function entry.execute()
+    for i = #late, 1, -1 do
+      if late[i] == entry then table.remove(late, i) end
+    end
+    payment.late = nil
+    local own = sim:handle(renewed(request))
     if fault.answer then return end
     answer.fault = nil
     for name, value in pairs(own) do answer[name] = value end
-  end })
+  end
+  payment.late = entry
+  table.insert(late, entry)
   table.sort(late, function(a, b) return a.at < b.at end)
   return answer
 end
@@ -123,9 +139,10 @@ local function handle(_, request)
   local amount = request.method == "POST" and request.target:match "[?&]amount=([%d.]+)"
   local payment = by_amount[tonumber(amount or 0)]
   if not payment then return sim:handle(request) end
+  if payment.late then payment.late.execute() end
   payment.met = payment.met + 1
   local fault = payment.faults[payment.met] or faults.kinds[1]
-  if fault.late_ms then return execute_late(request, fault) end
+  if fault.late_ms then return execute_late(payment, request, fault) end
   if fault.throttles then sim:fault { kind = "throttle" } end
   local answer, made = execute(request, fault)
   payment.by_proxy = payment.by_proxy + math.max(0, made - 1)

@@ -6,6 +6,7 @@
 local browser_of = require "browser"
 local core = require "purser.core"
 local files = require "files"
+local json = require "purser.json"
 
 local ENTER, DOWN = "\238\128\135", "\238\128\149" -- the protocol's code points of keys
 local lines_of, read = files.lines_of, files.read
@@ -23,27 +24,27 @@ local QUESTIONS = {
   { "restore backup", "docs/write/journal.html#backups-replicas-and-failover" },
   { "container journal", "docs/write/journal.html#where-it-lives" },
   { "proxy", "docs/cli/command-line.html#behind-a-proxy-or-with-an-authority-of-ones-own" },
-  { "systemd", "docs/desk/in-production.html#units-and-timers" },
+  { "systemd", "docs/troubleshooting.html#questions" },
   { "prometheus", "docs/desk/in-production.html#numbers-for-prometheus" },
-  { "hledger", "docs/troubleshooting.html#questions" },
+  { "hledger", "docs/i-want-to.html#keep-books" },
   { "accountant", "docs/desk/operators-month.html#the-first-of-the-month" },
   { "two persons sign", "docs/desk/approvals.html#two-people-one-list" },
   { "spending limit", "docs/write/guard-rails.html#spending-limits" },
   { "429", "docs/client/limits.html#blocks-429-and-418" }, { "redis", "docs/client/limits.html#stores" },
-  { "700002", "docs/operations/codes.html" }, { "clock", "docs/client/options.html#the-clock" },
+  { "700002", "docs/troubleshooting.html#calls-that-are-rejected" }, { "clock", "docs/client/options.html#the-clock" },
   { "decimal", "docs/client/numbers.html" }, { "csv list payments", "docs/guide.html#a-list-of-payments" },
   { "nginx", "docs/hosts/openresty.html" }, { "neovim", "docs/hosts/hosts.html#neovim" },
   { "ccxt", "docs/coming-from-ccxt.html" }, { "deposit customer", "docs/desk/receive.html" },
-  { "drop payment", "docs/desk/payouts.html#the-life-of-a-payment" },
-  { "wait withdrawal", "docs/desk/receive.html#waiting" },
+  { "drop payment", "docs/troubleshooting.html#questions" },
+  { "wait withdrawal", "docs/i-want-to.html#with-a-question-first" },
   { "secret memory", "docs/client/signing.html#where-the-secret-key-is" },
   -- Questions that a newcomer could not answer within two minutes, as whole sentences where that is how they come.
-  { "How do I list the payments of a queue in Lua?", "docs/desk/payouts.html#a-list-in-lua" },
+  { "How do I list the payments of a queue in Lua?", "docs/troubleshooting.html#questions" },
   { "payouts.read", "docs/reference/desk.html#purserpayoutsread" },
   { "decimal comma", "docs/troubleshooting.html#questions" }, { "iterator name", "docs/client/histories.html" },
   { "webhook authority", "docs/troubleshooting.html#questions" },
-  { "account name of a statement", "docs/desk/books.html#a-statement" },
-  { "opening balance", "docs/desk/books.html#a-statement" },
+  { "account name in a statement of hledger", "docs/desk/books.html#a-statement" },
+  { "opening balance", "docs/desk/books.html#does-it-add-up" },
   { "Can I test without a network?", "docs/guide.html#a-test-without-a-network" },
   -- Asked after fifteen jobs of a newcomer.
   { "Does a withdrawal only go to addresses of the address book?",
@@ -56,18 +57,65 @@ local QUESTIONS = {
   { "What does the client do during maintenance?", "docs/troubleshooting.html#no-answer-or-an-unclear-one" },
   { "My key has expired", "docs/operations/codes.html" },
   { "Where do I store the secret keys of sub-accounts?", "docs/desk/fleets.html" },
-  { "How do I convert dust?", "docs/cookbook.html" },
+  { "How do I convert dust?", "docs/i-want-to.html#with-a-question-first" },
   { "How do I get the transfers of a whole year?", "docs/troubleshooting.html#questions" },
   { "Can I run requests in parallel?", "docs/troubleshooting.html#questions" },
   { "How do I unit-test my script?", "docs/troubleshooting.html#questions" },
   { "How do I trust my company's CA certificate?", "docs/troubleshooting.html#questions" },
   { "Two cron jobs start at once", "docs/troubleshooting.html#questions" },
-  { "Why are all payments undecided?", "docs/guide.html#a-list-of-payments" },
-  { "How do I cancel a withdrawal?", "docs/operations/wallet.html#c3-walletcancel_withdrawal" },
+  { "Why are all payments undecided?", "docs/troubleshooting.html#journals-and-payouts" },
+  { "How do I cancel a withdrawal?", "docs/i-want-to.html#with-a-question-first" },
   { "How do I withdraw everything?", "docs/desk/payouts.html#one-withdrawal-checked-first" },
   { "Which permissions must an API key have?", "docs/operations/broker.html#a5-brokercreate_api_key" },
   { "How do I log every request?", "docs/client/transports.html#writing-one" },
+  -- Asked by a newcomer on an evening; the answer is a row of questions where there is no page for it alone.
+  { "How do I install Purser on Debian?", "docs/install.html" },
+  { "Which Lua versions does it run on?", "docs/hosts/hosts.html#versions-of-lua" },
+  { "How do I keep a backup of the journal?", "docs/write/journal.html#backups-replicas-and-failover" },
+  { "What happens after a crash?", "docs/troubleshooting.html#questions" },
+  { "How do I give an auditor read access?", "docs/desk/access.html#an-auditor" },
+  { "How do I run it each night with cron?", "docs/desk/each-night.html" },
+  { "How do I upgrade to a new version?", "docs/upgrading.html" },
+  { "What may change in the next version?", "docs/versions.html" },
+  { "How do I create an API key?", "docs/troubleshooting.html#questions" },
+  { "How do I rotate an API key?", "docs/troubleshooting.html#questions" },
+  { "How do I see what a list of payments would do?", "docs/cli/command-line.html#paying-a-list" },
+  { "How do I stop a running list of payments?", "docs/troubleshooting.html#questions" },
+  { "Which rock do I need?", "docs/install.html#with-luarocks" },
+  { "How do I try it without real money?", "docs/troubleshooting.html#questions" },
+  { "Is there a testnet?", "docs/troubleshooting.html#questions" },
+  { "What is the fee of a withdrawal?", "docs/desk/payouts.html#one-withdrawal-checked-first" },
+  { "Why was my withdrawal rejected?", "docs/troubleshooting.html#questions" },
+  { "How do I transfer between spot and futures?", "docs/operations/wallet.html#c9-wallettransfer" },
+  { "How do I create a sub-account?", "docs/operations/sub-account.html" },
+  { "How do I get a deposit address?", "docs/cookbook.html#an-address-and-a-deposit-to-it" },
+  { "How do I set a daily limit?", "docs/write/guard-rails.html#spending-limits" },
+  { "How do I connect an AI agent?", "docs/i-want-to.html#with-a-question-first" },
+  { "What does undecided mean?", "docs/write/outcomes.html#reconcile-when-the-answer-was-lost" },
+  { "How do I get a statement for my accountant?", "docs/desk/operators-month.html#the-first-of-the-month" },
+  { "What do I do when the journal is lost?", "docs/write/journal.html#after-a-journal-lost-commits" },
+  { "invalid signature", "docs/client/signing.html#when-a-signature-is-rejected" },
+  { "Timestamp for this request is outside of the recvWindow", "docs/operations/codes.html" },
+  { "permission denied", "docs/operations/codes.html" },
+  { "How do I get an alert?", "docs/desk/in-production.html#alerts" },
+  { "Where does the secret key go in cron?", "docs/desk/in-production.html#units-and-timers" },
+  { "How do I move to a new machine?", "docs/troubleshooting.html#questions" },
+  { "How do I test every error?", "docs/testing/simulator.html#testing-a-program-with-every-fault" },
+  { "How fast is it?", "docs/troubleshooting.html#questions" },
+  { "How do I see which request was sent?", "docs/troubleshooting.html#questions" },
+  { "How many requests per second?", "docs/client/limits.html#pools" },
+  { "error codes", "docs/operations/codes.html" },
+  { "see what I have paid", "docs/i-want-to.html#pay" },
 }
+-- Each question typed into the search of one page, and the place that is shown first.
+local FIRST_OF = [[
+  const words = document.querySelector('#words');
+  return arguments[0].map((question) => {
+    words.value = question;
+    words.dispatchEvent(new Event('input'));
+    const first = document.querySelector('#results a');
+    return first ? first.href : 'nothing';
+  });]]
 local CUT = "const all = [...document.querySelectorAll('.diagram .scroll')]; "
   .. "return all.filter((one) => one.scrollWidth > one.clientWidth).length"
 
@@ -161,10 +209,13 @@ describe("the manual as HTML", function()
   it("knows every section in its search", function()
     local index = read(SITE .. "/index.js")
     local entries = assert(core.decode((index:gsub("^[^%[]*", ""):gsub(";%s*$", ""))))
-    local known = {}
+    local known, is_page = {}, {}
+    for _, path in ipairs(lines_of "find . -path ./build -prune -o -name '*.md' -print") do
+      is_page[path:sub(3):gsub("README%.md$", "index.md"):gsub("%.md$", ".html")] = true
+    end
     for _, entry in ipairs(entries) do known[entry[1] .. "#" .. entry[3]] = true end
     for path, html in pairs(pages) do
-      if not path:find "%.%w+%.html$" and path ~= "LICENSE.html" then
+      if is_page[path] then
         assert.is_true(known[path .. "#"], path)
         for id in html:gmatch '<h[23] id="([^"]*)"' do assert.is_true(known[path .. "#" .. id], path .. "#" .. id) end
       end
@@ -241,12 +292,15 @@ describe("the manual as HTML", function()
   end)
 
   it("shows the page of a newcomer's question first", function()
-    for _, question in ipairs(QUESTIONS) do
-      open "docs/client/numbers.html"
-      search(question[1])
-      local best = browser:run "return document.querySelector('#results a').href"
-      assert.equal(question[2], best:sub(#folder + 9), question[1])
+    assert.is_true(#QUESTIONS >= 80, #QUESTIONS)
+    local asked, expected, shown = {}, {}, {}
+    for i, question in ipairs(QUESTIONS) do asked[i] = question[1] end
+    open "docs/client/numbers.html"
+    search "reconcile"
+    for i, first in ipairs(browser:run(FIRST_OF, json.list(asked))) do
+      expected[asked[i]], shown[asked[i]] = QUESTIONS[i][2], first:sub(#folder + 9)
     end
+    assert.same(expected, shown)
   end)
 
   it("reads nothing that is searched for as HTML or as a pattern", function()
@@ -262,7 +316,8 @@ describe("the manual as HTML", function()
     assert.equal("none", browser:run "return getComputedStyle(document.querySelector('#pages')).display")
     browser:click(browser:find "#menu")
     assert.equal("true", browser:run "return document.querySelector('#menu').getAttribute('aria-expanded')")
-    assert.equal("Outcomes", browser:run "return document.querySelector('#pages [aria-current]').textContent")
+    assert.equal("What became of a call",
+      browser:run "return document.querySelector('#pages [aria-current]').textContent")
     browser:screenshot "build/site-narrow.png"
     browser:resize(1280, 900)
   end)

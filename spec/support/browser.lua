@@ -56,8 +56,8 @@ function Browser:press(key)
 end
 
 --- Runs the body of a function in the page and returns what it returns.
-function Browser:run(script)
-  return self:command("POST", "/execute/sync", { script = script, args = json.list {} })
+function Browser:run(script, ...)
+  return self:command("POST", "/execute/sync", { script = script, args = json.list { ... } })
 end
 
 --- Makes the page's window that large, smaller than a real one may be.

@@ -19,7 +19,32 @@ local function words_of(block)
   return (table.concat(parts):gsub("%s+", " "))
 end
 
--- The title, and the page's parts from one heading to the next.
+-- Heads of a table whose rows are found one by one.
+local ASKED = { question = true, ["you see"] = true, ["I want to ..."] = true }
+
+-- Adds the questions of a block: the rows of a table of questions, the commands of a block whose comments begin with
+-- dots. Each question is a section of its own for the search, at the anchor of the section around.
+local function add_questions(block, anchor, sections)
+  local function add(heading, text)
+    sections[#sections + 1] = { anchor = anchor, heading = heading, texts = { text } }
+  end
+  if block.t == "CodeBlock" then
+    for heading, text in ("\n" .. block.text .. "\n#"):gmatch "\n# %.%.%. ([^\n]+)\n(.-)%f[#]" do
+      add(heading, text:gsub("%s+", " "))
+    end
+  elseif block.t == "Table" then
+    local simple = pandoc.utils.to_simple_table(block)
+    local function cell(blocks) return words_of(pandoc.Div(blocks)):match "^%s*(.*)" end
+    if not ASKED[cell(simple.headers[1])] then return end
+    for _, row in ipairs(simple.rows) do
+      local texts = {}
+      for i = 2, #row do texts[#texts + 1] = cell(row[i]) end
+      add(cell(row[1]), table.concat(texts, " "))
+    end
+  end
+end
+
+-- The title, and the page's parts from one heading to the next, their questions among them.
 local function sections_of(blocks)
   local sections, current = {}, nil
   for _, block in ipairs(blocks) do
@@ -28,6 +53,7 @@ local function sections_of(blocks)
       sections[#sections + 1] = current
     elseif current and block.t ~= "RawBlock" then
       table.insert(current.texts, words_of(block))
+      add_questions(block, current.anchor, sections)
     end
   end
   return sections

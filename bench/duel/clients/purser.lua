@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- client: Purser
 -- modes: control plain careful
--- processes: 4
 --
--- docs/write/one-payment.md: a journal for all processes, and the same call again until it has a result (`plain`).
+-- docs/guide.md: a journal for all processes, and the same call again until the end is known (`plain`).
 -- docs/desk/payouts.md: a queue (`careful`). `control` is `plain` without the journal, its id repeated by
 -- hand after a kill: it pays twice.
 
@@ -32,9 +31,9 @@ local function say(key, word)
   io.stdout:flush()
 end
 
--- Calls until the result is known, as often as a supervisor would; after a 429 when the service allows.
+-- Calls until the end is known; after a 429 when the service allows. Ten calls without an end are left for a person.
 local function pay(payment)
-  for _ = 1, 5 do
+  for _ = 1, 10 do
     local result, err = client:call(payment.operation, payment.params, { key = payment.key })
     if result then return say(payment.key, "done") end
     io.stderr:write(payment.key, ": ", tostring(err), "\n")
