@@ -225,6 +225,7 @@ build = {
       ["purser.write.answers"] = "lua/purser/write/answers.lua",
       ["purser.write.arrival"] = "lua/purser/write/arrival.lua",
       ["purser.write.call"] = "lua/purser/write/call.lua",
+      ["purser.write.candidates"] = "lua/purser/write/candidates.lua",
       ["purser.write.claims"] = "lua/purser/write/claims.lua",
       ["purser.write.digests"] = "lua/purser/write/digests.lua",
       ["purser.write.equal"] = "lua/purser/write/equal.lua",

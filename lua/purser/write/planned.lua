@@ -5,6 +5,7 @@
 
 local arrival = require "purser.write.arrival"
 local call = require "purser.write.call"
+local candidates = require "purser.write.candidates"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
 local digests = require "purser.write.digests"
@@ -39,6 +40,14 @@ M.update = calls.update
 --- Returns the columns of a stage.
 ---@type fun(tx: table, change: purser.Stage): table<string, string>
 M.staged = calls.staged
+
+--- Returns the records that a row's undecided call may have made, the likest first; nil for none.
+---@type fun(row: table<string, string>): purser.Candidate[]|nil
+M.candidates = candidates.of
+
+--- Returns records as candidates, the likest first.
+---@type fun(records: table[], operation: string, params: table, sent_at: integer|nil): purser.Candidate[]
+M.ordered = candidates.ordered
 
 --- Returns an operation by its full name, to be read only; nil for none.
 ---@type fun(operation: string): table|nil

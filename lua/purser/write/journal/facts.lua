@@ -2,6 +2,7 @@
 -- The rows of a journal in a database as calls. calls.lua writes the rows; memory.lua is the journal of a client
 -- without a database.
 
+local candidates = require "purser.write.candidates"
 local core = require "purser.core"
 local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
@@ -43,7 +44,7 @@ function M.call_of(row)
   return { id = row.id, key = row.key ~= "" and row.key or nil, content = row.content, operation = row.operation,
     intent = intent, params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     signer = intent.signer, state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil,
+    record = candidates.record_of(row),
     answered = row.answered == "yes" or row.answered == "found",
     found = row.answered == "found",
     rejected = row.rejected == "yes" and row.queue == "" or nil, digest = row.digest }

@@ -2,6 +2,7 @@
 -- A connection through LuaDBI: statements prepared once, results read to the end, locked files, forks.
 
 local core = require "purser.core"
+local files = require "purser.client.util.files"
 local postgresql = require "purser.client.util.database.postgresql"
 local schedule = require "purser.schedule"
 local sqlite = require "purser.client.util.database.sqlite"
@@ -199,7 +200,9 @@ function M.lock_file(path)
   if not driver then return nil, message end
   local ok, handle, why = pcall(sqlite.connect, driver, { sqlite = path })
   if not ok or not handle then return nil, plain(ok and why or handle) end
-  local lock = { statements = {}, handle = handle, process = core.process_id() }
+  local lock = { statements = {}, handle = handle, process = core.process_id(),
+    files = { { id = select(3, core.file_mode(path)) } } }
+  files.databases[lock] = true
   handle:autocommit(true)
   local locked
   locked, why = M.run(lock, "BEGIN EXCLUSIVE")
