@@ -28,7 +28,6 @@ build = {
   install = {
     lua = {
       -- made: modules
-      ["purser.desk.agent.arrival"] = "lua/purser/desk/agent/arrival.lua",
       ["purser.desk.agent.data"] = "lua/purser/desk/agent/data.lua",
       ["purser.desk.agent.given"] = "lua/purser/desk/agent/given.lua",
       ["purser.desk.agent.init"] = "lua/purser/desk/agent/init.lua",
@@ -58,6 +57,7 @@ build = {
       ["purser.desk.books.match"] = "lua/purser/desk/books/match.lua",
       ["purser.desk.books.model"] = "lua/purser/desk/books/model.lua",
       ["purser.desk.books.owners"] = "lua/purser/desk/books/owners.lua",
+      ["purser.desk.books.picture"] = "lua/purser/desk/books/picture.lua",
       ["purser.desk.books.postings"] = "lua/purser/desk/books/postings.lua",
       ["purser.desk.books.reach"] = "lua/purser/desk/books/reach.lua",
       ["purser.desk.books.reconcile"] = "lua/purser/desk/books/reconcile.lua",

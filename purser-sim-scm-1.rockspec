@@ -69,6 +69,7 @@ build = {
       ["purser.testing.sim.rebates"] = "lua/purser/testing/sim/rebates.lua",
       ["purser.testing.sim.rehearsal"] = "lua/purser/testing/sim/rehearsal.lua",
       ["purser.testing.sim.rejection"] = "lua/purser/testing/sim/rejection.lua",
+      ["purser.testing.sim.releases"] = "lua/purser/testing/sim/releases.lua",
       ["purser.testing.sim.render"] = "lua/purser/testing/sim/render.lua",
       ["purser.testing.sim.request_parser"] = "lua/purser/testing/sim/request_parser.lua",
       ["purser.testing.sim.requests"] = "lua/purser/testing/sim/requests.lua",

@@ -36,6 +36,8 @@ local works = {
   { "check, build and sign a withdrawal", lua .. " bench/work.lua prepare %d" },
   { "decode 20 deposits", lua .. " bench/work.lua parse %d" },
   { "a call without its transport", lua .. " bench/work.lua call %d" },
+  { "POST without its transport", lua .. " bench/work.lua post %d" },
+  { "POST, recorded in SQLite", lua .. " bench/work.lua recorded %d", 50, 150 },
   { "W3, libcurl in C", ("%s seq %s %%d"):format(floor, server.plain) },
   { "W3, bare objects of the core", ("%s bench/bare_client.lua decoded %s %%d"):format(lua, server.plain) },
   { "W3, the same without decoding", ("%s bench/bare_client.lua sent %s %%d"):format(lua, server.plain) },

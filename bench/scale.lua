@@ -6,7 +6,7 @@
 
 local LIMIT = 5
 local NOW, DAY = 1700000000000, 86400000
-local OWN = "TSampLeAddressThatNobodyHas1234567"
+local OWN = "TSampLeAddressThatNobodyHarzyqGjJi"
 
 local files = require "files"
 local heap = require "purser.client.util.heap"

@@ -5,6 +5,11 @@
 
 local purser = require "purser"
 
+if not arg[3] then
+  io.stderr:write "usage: books.lua DATABASE FROM TO > PAGE.html\n"
+  os.exit(2)
+end
+
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
   api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",

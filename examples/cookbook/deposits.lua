@@ -7,6 +7,11 @@
 local DBI = require "DBI"
 local purser = require "purser"
 
+if not arg[3] or arg[3] == "begin" and not arg[4] then
+  io.stderr:write "usage: deposits.lua DEPOSITS MONEY begin CUSTOMERS.csv | run [SECONDS]\n"
+  os.exit(2)
+end
+
 local db = assert(DBI.Connect("SQLite3", arg[2]))
 db:autocommit(true)
 local function run(sql, ...)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Converts small balances, and adds up a broker's rebates by asset, exactly.
+-- Shows small balances and converts them with --yes; adds up a broker's rebates by asset, exactly.
 --
---   lua examples/cookbook/dust.lua [COIN TO KEEP ...]
+--   lua examples/cookbook/dust.lua [COIN TO KEEP ...] [--yes]
 
 local decimal = require "purser.decimal"
 local purser = require "purser"
@@ -10,8 +10,17 @@ local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
   api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
-local report, err = client.wallet:convert_all { except = { (table.unpack or unpack)(arg) } } -- luacheck: ignore 113
-if not report and err.outcome == "unknown" then
+local go, keep, shown = false, {}, {}
+for _, word in ipairs(arg) do
+  if word == "--yes" then go = true else keep[word:upper()] = true end
+end
+for _, entry in ipairs(assert(client.wallet:convertible_balances())) do
+  if not keep[entry.asset:upper()] then shown[#shown + 1] = entry.asset end
+  print(keep[entry.asset:upper()] and "keep" or "convert", entry.asset, entry.balance, entry.message or "")
+end
+if not go then print "--yes converts what is shown" end
+local report, err = client.wallet:convert_all { only = go and shown or {} }
+if err and err.outcome == "unknown" then
   print("an answer was lost", assert(client:reconcile(err)).outcome) -- the next run converts what is left
   report = err.details.report
 end

@@ -5,6 +5,11 @@
 
 local purser = require "purser"
 
+if not arg[2] then
+  io.stderr:write "usage: onboarding.lua NAMES SECRETS\n"
+  os.exit(2)
+end
+
 local vault = assert(purser.vault.open(arg[2])) -- mode 0600; a key that it cannot store is deleted at once
 local accounts = {}
 for name in io.lines(arg[1]) do

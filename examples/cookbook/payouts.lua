@@ -5,6 +5,11 @@
 
 local purser = require "purser"
 
+if not arg[2] then
+  io.stderr:write "usage: payouts.lua LIST JOURNAL\n"
+  os.exit(2)
+end
+
 local payments = {}
 for line in io.lines(arg[1]) do
   local key, account, asset, amount = line:match "^([^,]+),([^,]+),([^,]+),([^,]+)$"

@@ -5,6 +5,11 @@
 
 local purser = require "purser"
 
+if not arg[6] then
+  io.stderr:write "usage: withdraw.lua JOURNAL ORDER COIN NETWORK ADDRESS AMOUNT [SECONDS TO WAIT]\n"
+  os.exit(2)
+end
+
 local journal = assert(purser.journal.open { sqlite = arg[1] })
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",

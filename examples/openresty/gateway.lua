@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The handlers of a payout gateway (nginx.conf next to this file; docs/hosts/openresty.md explains both).
 --
---   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known
+--   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known;
+--                      400 with the problems of an order that cannot be paid
 --   GET  /payouts/REF  what became of it: waiting, unknown, done, failed or undecided
 --   GET  /deposits     the latest deposits
 --
@@ -182,13 +183,34 @@ local function show(status, reference)
   return answer(status, { { "reference", reference }, { "state", SHOWN[payment.state] }, { "id", payment.record_id } })
 end
 
+-- Returns the member of an order that has no form of its kind; "order" where they do not fit each other.
+local function wrong_member(params)
+  for _, name in ipairs { "coin", "address", "amount" } do
+    if not reader:check_value("wallet.withdraw", name, params[name]) then return name end
+  end
+  return "order"
+end
+
+-- Returns the parameters of a payment as `purser payouts plan` makes them: the checksum of the address, the network by
+-- any name, limits. A known reference needs no plan: its payment was checked before.
+local function planned(order)
+  local params = { coin = order.coin, netWork = order.network, address = order.address, amount = order.amount }
+  local known, problem = payouts:find(order.reference)
+  if known == nil then return nil, fail(503, "journal", problem) end
+  local plan, err = reader.wallet:plan_withdraw(params)
+  if plan and plan.ok then return plan.params end
+  if known then return params end
+  if not plan then return nil, fail(503, "service", err) end
+  return nil, answer(400, { { "error", wrong_member(params) }, { "problems", json.list(plan.problems) } })
+end
+
 --- POST /payouts
 function M.pay()
   local order, wrong = read_order()
   if not order then return fail(400, wrong) end
-  local is_new, err = payouts:add(order.reference, "wallet.withdraw", {
-    coin = order.coin, netWork = order.network, address = order.address, amount = order.amount,
-  })
+  local params, answered = planned(order)
+  if not params then return answered end
+  local is_new, err = payouts:add(order.reference, "wallet.withdraw", params)
   if is_new ~= nil then return show(is_new and 202 or 200, order.reference) end
   if err.code == "payouts.other_content" then return fail(409, "other_order_of_this_reference") end
   if err.kind == "argument" then return fail(400, err.parameter or "order") end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser address check`: what an address is, and whether it is one of a network, without a key and a service.
 
+local at_shell = require "at_shell"
 local command = require "command"
 
 describe("purser address check", function()
@@ -26,6 +27,22 @@ describe("purser address check", function()
     code, out = check("rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", "XRP", "--memo", "007")
     assert.equal(0, code)
     assert.matches('warning  the memo "007" is the same as "7"', out, 1, true)
+  end)
+
+  it("reads the coin's networks of the service where --coin names it", function()
+    local at = at_shell({ "--seed", "4" }, { balances = { USDT = "1" } })
+    local contract = "0xdAC17F958D2ee523a2206206994597C13D831ec7"
+    local code, out, err = at.run("address", "check", contract, "ETH", "--coin", "USDT")
+    local plain = select(2, command.run { "address", "check", contract, "ETH" })
+    local other, _, why = at.run("address", "check", contract, "XRP", "--coin", "USDT")
+    local asked = at.received "wallet.coins"
+    at.stop()
+    assert.same({ 0, "" }, { code, err })
+    assert.matches("warning  the address is the contract of USDT, not a person", out, 1, true)
+    assert.is_nil(plain:find("contract of USDT", 1, true)) -- that is known by the service's list alone
+    assert.equal(2, other)
+    assert.matches("XRP", why)
+    assert.is_true(asked > 0)
   end)
 
   it("says the same as JSON, and repeats no secret key", function()

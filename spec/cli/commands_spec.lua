@@ -104,12 +104,23 @@ describe("the grammar", function()
     assert.matches("--toAccountType UID \\\n  --toAccount 12345678", out, 1, true)
   end)
 
-  it("has a file for each command, with a grammar and what starts it", function()
+  -- steps.lua calls `act` where a command does "send": without it nothing would be said, and with it elsewhere nothing
+  -- would call it.
+  it("has for each command its steps, with `act` where the command sends and nowhere else", function()
+    local seen = 0
     for _, own in ipairs(commands.own) do
       local module = commands.module(own[1])
-      assert.same({ "table", "function", "string" }, { type(module.grammar()), type(module.start or module.act),
-        type(own[2]) })
+      local made = module.grammar()
+      for _, child in ipairs(made.commands or { { "", load = function() return made end } }) do
+        local steps, leaf, name = module.actions and module.actions[child[1]] or module, child.load(), own[1] .. " "
+          .. child[1]
+        assert.equal("function", type(steps.say), name)
+        assert.equal(leaf.does == "send" and "function" or "nil", type(steps.act), name)
+        assert.equal("string", type(own[2]))
+        seen = seen + 1
+      end
     end
+    assert.is_true(seen > 60, seen)
   end)
 
   it("loads the command that is named and no other", function()

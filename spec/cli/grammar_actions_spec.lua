@@ -15,7 +15,7 @@ local root = commands.root()
 describe("an action", function()
   it("has the example of its own help, and takes a file for the default one", function()
     local made = grammar.actions("pay", "Pay.", { { "run", "Run it. All of it.", { { "file", "The list." } }, "x.csv",
-      { { "--yes", "Do it." } }, function() return { "More", { "--more", "More." } } end } }, "run")
+      { { "--yes", "Do it." } }, function() return { "More", { "--more", "More." } } end } }, { "run", "[./]" })
     local pay = { commands = { { "pay", "Pay.", load = function() return made end } } }
     local options, names, command = grammar.parse(pay, { "pay", "june.csv", "--more" })
     assert.same({ file = "june.csv", more = true }, options)

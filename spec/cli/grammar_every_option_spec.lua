@@ -45,7 +45,8 @@ local RUNS = {
   "login fresh --no-input", "login fresh --no-input",
   "sim --port 0 --idle-timeout 1 --state STATE --demo", "test --balance USDT=5 -- true",
   "test --balance USDT=5 --csv -- PROGRAM",
-  "completion bash", "address USDT TRX", "address USDT TRX --json", "address USDT TRX --csv",
+  "completion bash", "address USDT TRX", "address USDT TRX --json",
+  "address check TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7 TRX --coin USDT",
 }
 
 local CREATES = "assert(purser.new(keys)).wallet:create_deposit_address { coin = 'USDT', network = 'Tron(TRC20)' }"

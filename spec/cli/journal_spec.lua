@@ -160,7 +160,7 @@ describe("purser journal", function()
     local function list(options)
       options.action, options.journal, options.format = "list", long, options.format or "json"
       written, asked = {}, 0
-      journal_command.start(options)
+      journal_command.actions.list.say(nil, options)
       return table.concat(written)
     end
     local lines = 0
@@ -236,9 +236,10 @@ describe("purser journal", function()
       at.rejected({ "journal", words[1], words[2] or "--json", "--journal", none }, "there is no journal " .. none)
       assert.is_nil(core.file_mode(none))
     end
-    at.rejected({ "journal", "list" }, "journal: the file is missing; give --journal FILE")
+    at.rejected({ "journal", "list" }, "journal list needs --journal FILE (or PURSER_JOURNAL)")
     at.rejected({ "journal", "show", "--journal", path }, "missing argument 'id'")
-    at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call has the id or the key nosuchid")
+    at.rejected({ "journal", "show", "nosuchid", "--journal", path },
+      "no call and no payment has the id or the key nosuchid")
     local other = at.file "this is no database, and is longer than nothing"
     at.rejected({ "journal", "list", "--journal", other }, other
       .. " is another file, not the SQLite database of a journal; give that\n")

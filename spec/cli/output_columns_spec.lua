@@ -14,7 +14,7 @@ local lists = {
   { "payouts run LIST --operation wallet.withdraw --journal JOURNAL --yes --csv",
     "total,done,waiting,taken,sent,failed,undecided,blocked,dropped", 0 },
   { "payouts status --journal JOURNAL --csv", "total,done,waiting,taken,sent,failed,undecided,blocked,dropped", 0 },
-  { "payouts report --journal JOURNAL --csv", "key,state,amount,asset,to,id,message", 0 },
+  { "payouts report --journal JOURNAL --csv", "key,state,arrival,amount,asset,to,id,message,name,candidates", 0 },
   { "journal list --journal JOURNAL --csv", "sent,state,operation,key,amount,asset,to,record,id", 0 },
   { "journal log --journal JOURNAL --csv", "at,who,tool,reference,outcome", 0 },
   { "journal recover --journal JOURNAL --csv", "outcome,operation,amount,id,reason", 0 },

@@ -446,8 +446,13 @@ describe("a fault over HTTP", function()
     assert.matches("did you mean \"wallet.withdraw\"?", message, 1, true)
   end)
 
+  it("a request that a gateway repeats is executed twice, and the second answer is handed on", function()
+    local result, err, applied = meet { kind = "repeat" }
+    assert.same({ true, true }, { result ~= nil and err == nil, applied })
+  end)
+
   it("every kind is met above", function()
-    local met = {}
+    local met = { ["repeat"] = true }
     for _, expectation in ipairs(expectations) do met[expectation[1].kind] = true end
     for _, kind in ipairs(faults.kinds) do assert.is_true(met[kind], kind) end
   end)

@@ -84,6 +84,10 @@ INSERT INTO purser_keys VALUES('2ddc4d7a49340d22','1795887772035','10000001','',
 INSERT INTO purser_keys VALUES('abababababababab','1795887772662','','alice','1795887772662');
 CREATE TABLE purser_log (id TEXT PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, tool TEXT NOT NULL,
     reference TEXT NOT NULL, outcome TEXT NOT NULL);
+CREATE TABLE purser_arrivals (call TEXT PRIMARY KEY, record_id TEXT NOT NULL,
+  state TEXT NOT NULL,                  -- accepted, sent, failed, cancelled
+  at TEXT NOT NULL,                     -- when that state was seen first
+  looked_at TEXT NOT NULL);
 INSERT INTO purser_log VALUES('NsGNpO8ZMo5MzOCrUCO1EXzZ','1700001326000','bot','pay','r','paid');
 INSERT INTO purser_log VALUES('brvfDzU0VVulYlti35SNnGJc','1795887772679','alice','journal service','localhost','done');
 CREATE TABLE purser_runs (number TEXT PRIMARY KEY, queue TEXT NOT NULL,

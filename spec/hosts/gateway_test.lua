@@ -8,7 +8,7 @@ local gateways = require "gateway"
 local libcurl = require "purser.client.util.libcurl"
 local service = require "service"
 
-local ADDRESS = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1"
+local ADDRESS = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpdzqyUJ"
 local WITHDRAW, HISTORY = "wallet.withdraw", "wallet.withdrawal_history"
 
 local sim, gateway
@@ -147,6 +147,23 @@ describe("the payout gateway", function()
       assert.same({ 400, "body" }, { status, answer.error }, member)
     end
     assert.equal(404, (gateway:ask("GET", "/payouts/P5")))
+  end)
+
+  it("accepts no order that a plan finds a problem in, and a network by any name", function()
+    local mistyped = ADDRESS:sub(1, -2) .. "K"
+    for _, case in ipairs { { mistyped, "12", "checksum" }, { "0x" .. ("ab"):rep(20), "12", "Ethereum" },
+      { ADDRESS, "9", "below the minimum" } } do
+      local status, answer = gateway:ask("POST", "/payouts", order("P9", case[2], case[1]))
+      assert.same({ 400, "order" }, { status, answer.error })
+      assert.matches(case[3], answer.problems[1])
+    end
+    assert.equal(404, (gateway:ask("GET", "/payouts/P9")))
+    assert.equal(1, executed(function()
+      local named = order("P9", "12"):gsub('"TRX"', '"trc20"')
+      assert.equal(202, (gateway:ask("POST", "/payouts", named)))
+      gateway:wait_for_state("P9", "done")
+      assert.equal(200, (gateway:ask("POST", "/payouts", named)))
+    end))
   end)
 
   it("answers 405 to a method that it does not know, so that a DELETE is not taken for a cancellation", function()

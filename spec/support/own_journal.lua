@@ -75,6 +75,12 @@ function M.write(tx, id, sent_at, more)
   assert(calls.insert(tx, row))
 end
 
+--- Writes what the record of a call showed later.
+function M.arrived(tx, id, state)
+  tx:rows("INSERT INTO purser_arrivals (call, record_id, state, at, looked_at) SELECT id, record_id, $1, '1', '1' "
+    .. "FROM purser_calls WHERE id = $2", state, id)
+end
+
 --- The ids of entries of the journal.
 function M.ids(entries)
   local list = {}

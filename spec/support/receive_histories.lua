@@ -105,13 +105,13 @@ function World:credited()
     if id:find "/credit event$" then count { raw = '"uid":"' .. self.acted.shop[id:gsub("event$", "uid")] .. '"',
       dp = event.deposit } end
   end
-  for _, row in ipairs(self:rows "SELECT dp, raw FROM purser_receive_deposit WHERE old = '1'") do count(row) end
+  for _, row in ipairs(self:rows "SELECT dp, raw FROM purser_receive_deposit WHERE state LIKE 'old%'") do count(row) end
   return n, dp
 end
 
 -- Notes who is asked about what, for the counts at the end.
 function World:note()
-  for _, row in ipairs(self:rows "SELECT raw, ask FROM purser_receive_deposit WHERE ask <> ''") do
+  for _, row in ipairs(self:rows "SELECT raw, ask FROM purser_receive_deposit WHERE asked <> ''") do
     self.asked[uid_of(row)] = row.ask
   end
 end
@@ -119,13 +119,13 @@ end
 -- An operator who knows the truth ends the lines.
 function World:operate()
   local now = self.now
-  for _, row in ipairs(self:rows "SELECT * FROM purser_receive_deposit WHERE ask <> '' ORDER BY dp") do
+  for _, row in ipairs(self:rows "SELECT * FROM purser_receive_deposit WHERE asked <> '' ORDER BY dp") do
     local list, good = self.service.by_uid[uid_of(row)], 0
     local d, n, of = list[1], self:credited()
     for _, x in ipairs(list) do good = good + (service.ever(x, now) and 1 or 0) end
     local verb, with
     local is_old = service.ever(d, T0) and d.visible <= T0 and (row.ask == "before" or service.state(d, T0) == 5)
-    if row.credited ~= "" then verb = "seen"
+    if judges.is_credited(row) then verb = "seen"
     elseif is_old and not n[d.uid] then verb = "refuse"
     elseif n[d.uid] and n[d.uid] >= good then verb, with = "same", of[d.uid]
     elseif not d.customer then verb = "refuse"
@@ -362,7 +362,7 @@ function M.run(store, class, first, last, restores)
     for uid, list in pairs(world.service.by_uid) do
       judge_deposit(world, f, list, count[uid] or 0, backs[uid] or 0)
     end
-    f.open = f.open + #world:rows "SELECT dp FROM purser_receive_deposit WHERE ask <> ''"
+    f.open = f.open + #world:rows "SELECT dp FROM purser_receive_deposit WHERE asked <> ''"
     f.order, f.ids = f.order + world.f.order, f.ids + world.f.ids
   end
   return f, core.monotonic_ms() - began

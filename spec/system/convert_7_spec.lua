@@ -9,7 +9,8 @@ local simulated = require "simulated"
 local function run(...)
   local words = {}
   for i, word in ipairs { ... } do words[i] = "'" .. word .. "'" end
-  local pipe = assert(io.popen((os.getenv "LUA" or "lua5.4") .. " tools/convert-7 " .. table.concat(words, " ") .. " 2>&1; echo exit $?"))
+  local pipe = assert(io.popen(("%s tools/convert-7 %s 2>&1; echo exit $?"):format(os.getenv "LUA" or "lua5.4",
+    table.concat(words, " "))))
   local text = pipe:read "*a"
   pipe:close()
   return text

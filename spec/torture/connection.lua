@@ -68,11 +68,12 @@ local function run(server)
   check("recover finds it", #reconciled == 1 and reconciled[1].answer.record.tranId == result.tranId)
 
   local other = assert(purser.journal.open { postgresql = server.options })
-  assert(other.db:rows "BEGIN")
-  assert(other.db:rows "LOCK TABLE purser_calls IN ACCESS EXCLUSIVE MODE")
-  result, err = move "5"
+  assert(other.db:transaction(function(tx)
+    tx:rows "LOCK TABLE purser_calls IN ACCESS EXCLUSIVE MODE"
+    result, err = move "5"
+    return true
+  end))
   check("is not sent while locked", result == nil and err.outcome == "not_sent" and tostring(err):find "lock", err)
-  assert(other.db:rows "ROLLBACK")
   check("nor afterwards by itself", applied() == 3)
 
   check("the budget is exact", move "493" and select(2, move "0.01").code == "guard.spending_limit")

@@ -8,28 +8,25 @@
 
 local M = {}
 
--- An answer that shows no list passes for an empty list.
+-- An answer that shows no list passes for an empty list. Such a list lacks the records of answered calls as well, and
+-- the wait for those alone keeps every run right: it is taken out, too.
 M["an answer without a list is an empty list"] = {
-  seed = 7,
-  changed = {
+  seed = 8,
+  changed = { { "purser.write.match", "if not is_shown then return true end", "" },
     { "purser.client.call.unwrap",
       'return nil, "the answer shows no list"', "return {}" },
     { "purser.client.call.unwrap",
       'if page[name] == nil then return nil, "the answer shows no " .. (result.rows and "rows" or "page") end',
       "page[name] = page[name] or {}" } },
-  options = { nonsense_in = 3, mixes_once_in = 1000000 },
+  options = { nonsense_in = 2, mixes_once_in = 1000000 },
 }
 
+-- A rejected payment is looked for like one of unknown outcome, and this look alone keeps every run right: it is taken
+-- out, too.
 M["every code is a rejection"] = {
   seed = 2,
   changed = { { "purser.client.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
     { "purser.desk.payouts.worker", "if was_looked_for or cannot_look then", "if true then" } },
-  options = { unsure_in = 5 },
-}
-
-M["every code is a rejection, and a look tells"] = {
-  seed = 15,
-  changed = { { "purser.client.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
   options = { unsure_in = 5 },
 }
 

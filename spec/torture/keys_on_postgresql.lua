@@ -2,6 +2,7 @@
 -- Keys in a journal on a PostgreSQL server of the test's own, for `make torture`: each is used once, in whatever
 -- process and on whatever host.
 
+local arrival = require "purser.write.arrival"
 local files = require "files"
 local postgresql = dofile "spec/torture/postgresql.lua"
 local purser = require "purser"
@@ -83,6 +84,20 @@ describe("a key that two connections take in the same instant", function()
     assert.equal(1, sim:counts()["wallet.transfer"].applied)
   end)
 
+  it("of its own makes one of two equal calls, where both ask for equal ones", function()
+    local first, second, since = client_of(one), client_of(two), sim:now() - 60000
+    local function move(client, key)
+      return client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "7" }, { key = key, equal_since = since })
+    end
+    local applied, err = sim:counts()["wallet.transfer"].applied, nil
+    before("INSERT INTO purser_calls", function() err = select(2, move(second, "equal-2")) end)
+    assert(move(first, "equal-1"))
+    assert.matches("lock timeout", err.message)
+    assert.equal("journal.equal", select(2, move(second, "equal-2")).code)
+    assert.equal(applied + 1, sim:counts()["wallet.transfer"].applied)
+  end)
+
   -- A list of `count` payments is added while a call begins with the id of the first as its key.
   local function race(id, count)
     local list = {}
@@ -116,6 +131,33 @@ describe("a key that two connections take in the same instant", function()
     assert.is_nil(called)
     assert.equal("journal.used", err.code)
     assert.equal(before_it, applied())
+  end)
+end)
+
+describe("what became of an accepted payment", function()
+  it("is kept, and read once a minute", function()
+    local journal, sim = open(), purser.sim.new { seed = 89 }
+    sim:advance(172800000)
+    local account = assert(sim:account { role = "main", balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = journal, account = "torture" })
+    local made = assert(client.wallet:withdraw({ coin = "USDT", netWork = "TRX", amount = "20",
+      address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }, { key = "arrives" }))
+    local function entry() return journal:entries { key = "arrives" }[1] end
+    assert.equal("accepted", arrival.look(client, journal, entry()))
+    assert(sim:set_withdrawal(made.id, 7))
+    assert.equal("accepted", arrival.look(client, journal, entry()))
+    assert(journal.db:rows "UPDATE purser_calls SET destination = 'x' WHERE key = 'arrives'")
+    arrival.look_at_destination(client, journal, "x")
+    assert.equal("accepted", entry().arrival)
+    sim:advance(60000)
+    arrival.look_at_destination(client, journal, "x")
+    assert.equal("sent", entry().arrival)
+    arrival.note(journal, { id = made.id, status = 8 }, sim:now())
+    assert.equal("failed", entry().arrival)
+    assert.same({}, (journal.db:rows("SELECT id FROM purser_calls WHERE key = 'arrives' AND " .. arrival.MADE)))
+    journal:close()
   end)
 end)
 

@@ -119,3 +119,22 @@ describe("ids of calls", function()
     assert.same({ nil, "no entropy" }, { intents.new_id() })
   end)
 end)
+
+-- An earlier attempt's record that only agrees by content may be the later attempt's.
+describe("an end that a process reports of an earlier attempt", function()
+  local function judge(later, ending)
+    return intents.judge_end({ state = "not_done" }, later, ending, function() return false end)
+  end
+
+  it("is over where a record agrees by content alone", function()
+    assert.same({ is_over = true }, judge(1, { state = "done", record_id = "r1", answered = false }))
+  end)
+
+  it("is not over, and does not count, where the record is the call's own by answer or id", function()
+    assert.same({}, judge(1, { state = "done", record_id = "r1", answered = true }))
+  end)
+
+  it("counts where no later attempt was made", function()
+    assert.same({ counts = true }, judge(0, { state = "done", record_id = "r1", answered = false }))
+  end)
+end)

@@ -16,7 +16,7 @@ for _ = 1, 20 do
   copas.addthread(function() finish(client.wallet:deposit_history()) end)
 end
 copas.addthread(function()
-  finish(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "TSampLeAddressThatNobodyHas1234567",
+  finish(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "TSampLeAddressThatNobodyHarzyqGjJi",
     amount = "12" })
 end)
 

@@ -17,7 +17,7 @@ for _ = 1, 20 do
   loop:wrap(function() finish(client.wallet:deposit_history()) end)
 end
 loop:wrap(function()
-  finish(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "TSampLeAddressThatNobodyHas1234567",
+  finish(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "TSampLeAddressThatNobodyHarzyqGjJi",
     amount = "12" })
 end)
 assert(loop:loop())

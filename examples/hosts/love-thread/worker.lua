@@ -9,7 +9,7 @@ local function send(result, err) channel:push(result and "done" or tostring(err)
 local calls = {}
 for i = 1, 20 do calls[i] = function() send(client.wallet:deposit_history()) end end
 calls[21] = function()
-  send(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "TSampLeAddressThatNobodyHas1234567",
+  send(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "TSampLeAddressThatNobodyHarzyqGjJi",
     amount = "12" })
 end
 purser.run(purser.all, calls) -- all at once; returns when the last has ended

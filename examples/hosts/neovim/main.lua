@@ -17,7 +17,7 @@ end
 
 for _ = 1, 20 do purser.spawn(function() finish(client.wallet:deposit_history()) end) end
 purser.spawn(function()
-  finish(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "TSampLeAddressThatNobodyHas1234567",
+  finish(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "TSampLeAddressThatNobodyHarzyqGjJi",
     amount = "12" })
 end)
 turn() -- after tasks were spawned from outside of one

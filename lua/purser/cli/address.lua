@@ -13,43 +13,31 @@ local M = {}
 
 -- Returns the network, and a record of the coin where a coin is named: its contracts tell more than a name.
 local function network_of(options)
-  if not options.of_coin then return options.of, nil end
+  if not options.of_coin then return options.network, nil end
   local network = report.must(connection.open(options).wallet:find_network { coin = options.of_coin,
-    network = options.of })
+    network = options.network })
   return network, { coin = network.coin, networkList = { network } }
 end
 
 local function texts_of(findings)
   local list = {}
   for i, found in ipairs(findings) do list[i] = { code = found.code, message = found.message, hint = found.hint } end
-  return list
+  return json.list(list)
 end
 
-local function write_json(text, readings, judged, network)
+local function json_of(text, readings, judged, network)
   local list = {}
   for i, one in ipairs(readings) do
     list[i] = { family = one.family, state = one.state, account = one.payee, note = one.note, plain = one.plain,
       memo = one.memo }
   end
   local is_secret = readings[1] and readings[1].state == "secret"
-  report.write(output.json({ text = not is_secret and text or nil, readings = json.list(list), network = network,
-    state = judged.state, payee = judged.payee, problems = json.list(texts_of(judged.problems)),
-    warnings = json.list(texts_of(judged.warnings)), address = judged.cures.address, memo = judged.cures.memo }, "  "))
+  return output.json({ text = not is_secret and text or nil, readings = json.list(list), network = network,
+    state = judged.state, payee = judged.payee, problems = texts_of(judged.problems),
+    warnings = texts_of(judged.warnings), address = judged.cures.address, memo = judged.cures.memo }, "  ")
 end
 
---- Judges an address and a memo, prints what was found, and returns the exit code: 2 where it is refused.
----@param options table  network (the text), of (the network's name), memo, of_coin, json
----@return integer code
-function M.check(options)
-  local network, coin = network_of(options)
-  local text = options.network or ""
-  local readings = purser.address.read(text)
-  local judged = purser.address.check { address = text, network = network, memo = options.memo, coin = coin }
-  local code = judged.state == "refused" and report.BAD_INPUT or report.DONE
-  if options.json then
-    write_json(text, readings, judged, options.of)
-    return code
-  end
+local function text_of(_, readings, judged, network)
   local lines = {}
   for _, one in ipairs(readings) do
     lines[#lines + 1] = ("%-8s %s%s"):format(one.state, one.family, one.payee and "  " .. one.payee or "")
@@ -60,10 +48,22 @@ function M.check(options)
   if not readings[1] then lines[1] = "no family of addresses has this text" end
   for _, found in ipairs(judged.problems) do lines[#lines + 1] = "error    " .. tostring(found) end
   for _, found in ipairs(judged.warnings) do lines[#lines + 1] = "warning  " .. tostring(found) end
-  lines[#lines + 1] = options.of and ("%s for %s"):format(judged.state, options.of) or judged.state
+  lines[#lines + 1] = network and ("%s for %s"):format(judged.state, network) or judged.state
   for i, line in ipairs(lines) do lines[i] = plain_text.clean(line) end
-  report.write(table.concat(lines, "\n") .. "\n")
-  return code
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- Judges an address and a memo.
+function M.look(options)
+  local network, coin = network_of(options)
+  return { readings = purser.address.read(options.text), network = options.network,
+    judged = purser.address.check { address = options.text, network = network, memo = options.memo, coin = coin } }
+end
+
+--- Prints what was found. Returns the exit code: 2 where the address is refused.
+function M.say(screen, options)
+  report.write((options.json and json_of or text_of)(options.text, screen.readings, screen.judged, screen.network))
+  return screen.judged.state == "refused" and report.BAD_INPUT or report.DONE
 end
 
 return M

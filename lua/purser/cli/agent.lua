@@ -75,7 +75,7 @@ local function serve_lines(serve)
   end
 end
 
-function M.start(options)
+function M.say(_, options)
   if not options.journal then
     report.bad_input "agent needs --journal FILE: the journal keeps which reference was paid"
   end

@@ -7,6 +7,7 @@ local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.client.util.lazy"
 local decimal = lazy "purser.decimal"
+local ends = require "purser.cli.ends"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local grammar = require "purser.cli.grammar"
@@ -30,10 +31,10 @@ function M.grammar()
       { { "plan", "The file of the plan.", kind = "file", reads = "plan" },
         { "signatures", "Files of signatures, also of withdrawals.", optional = true, many = true,
           reads = "signature" } },
-      "june.plan june.plan.alice.sig --journal pay.db --policy policies", {}, connected },
+      "june.plan june.plan.alice.sig --journal pay.db --policy policies", {}, connected, does = "send" },
     { "status", "Show the journal's id, and the plans, newest first: who signed each, and what it lacks.", {},
       "--journal pay.db --policy policies", {}, connected },
-  })
+  }, nil, { { "--policy", " FOLDER (or PURSER_POLICY)" }, { "--journal", " FILE of the payer" } })
 end
 
 function M.read(path) return report.must(files.read(path)) end
@@ -117,21 +118,13 @@ function M.show(options, text)
   return report.DONE
 end
 
-local actions = {}
-
-function actions.add(client, options)
-  local known = report.must(purser.approvals.add { client = client, signatures = M.read_all(options.signatures),
-    plan = M.read(options.plan) })
-  report.note("signed by %s%s", known.signed[1] and table.concat(known.signed, ", ") or "nobody",
-    known.withdrawn and "; WITHDRAWN by " .. known.withdrawn or "")
-  for _, problem in ipairs(known.problems) do
-    report.say("counts for nothing: %s (%s)", problem.person or "?", problem.code)
-  end
-  return actions.status(client, options, known.plan.digest)
+local function look(options)
+  local client, sources = connection.open(options)
+  return { client = client, sources = sources }
 end
 
--- Writes the plans as lines; of one digest alone where it is given.
-function actions.status(client, _, digest)
+-- Writes the plans as lines; of one digest alone where it is given. Returns the exit code.
+local function write_plans(client, digest)
   local lines, waits = {}, false
   for _, plan in ipairs(report.must(purser.approvals.status { client = client })) do
     if not digest or plan.plan.digest == digest then
@@ -146,18 +139,32 @@ function actions.status(client, _, digest)
         { "state", state } }) .. "\n"
     end
   end
-  if not digest then report.note("--journal-id of plans: %s", client:plans().journal_id) end
   report.write(table.concat(lines))
   return waits and report.NOT_SENT or report.DONE
 end
 
-function M.start(options)
-  if not connection.policy(options) then report.bad_input "approvals: give --policy FOLDER, or set PURSER_POLICY" end
-  local client, sources = connection.open(options)
-  if not sources.journal then report.bad_input "approvals: give --journal FILE of the payer" end
-  local code = actions[options.action](client, options)
-  client:close()
-  return code
+M.actions = { add = { look = look }, status = { look = look } }
+
+function M.actions.add.act(screen, options)
+  local known = report.must(purser.approvals.add { client = screen.client, plan = M.read(options.plan),
+    signatures = M.read_all(options.signatures) })
+  screen.known = known
+  return { "made" }
+end
+
+function M.actions.add.say(screen)
+  local known = screen.known
+  report.note("signed by %s%s", known.signed[1] and table.concat(known.signed, ", ") or "nobody",
+    known.withdrawn and "; WITHDRAWN by " .. known.withdrawn or "")
+  for _, problem in ipairs(known.problems) do
+    report.say("counts for nothing: %s (%s)", problem.person or "?", problem.code)
+  end
+  return write_plans(screen.client, known.plan.digest)
+end
+
+function M.actions.status.say(screen)
+  report.note("--journal-id of plans: %s", screen.client:plans().journal_id)
+  return write_plans(screen.client)
 end
 
 M.approve = {}
@@ -166,13 +173,15 @@ function M.approve.grammar()
   return {
     text = "Read a plan, and sign it with `ssh-keygen -Y sign`. The signature is PLAN.NAME.sig.\n"
       .. "What you signed before is kept in a file of yours; what is not in it is shown as new.",
-    arguments = { { "plan", "The file of the plan.", kind = "file", reads = "plan" } },
+    arguments = { { "plan", "The file of the plan.", kind = "file", reads = "plan" } }, does = "send",
     { "Options",
       { "--key", "<file>", "Your key, or its .pub where an agent or a token has it (ssh-ed25519, sk-ssh-ed25519).",
         required = true },
       { "--name", "<name>", "Yours, for the name of the file; without it USER." },
-      { "--withdraw", "Sign that the plan is not to be paid any more: one person does, for good." },
-      { "--made", "Sign that you made it: for policies that ask for the maker's signature." },
+      { "--withdraw", "Sign that the plan is not to be paid any more: one person does, for good.", target = "kind",
+        value = "withdraw", without = "--made" },
+      { "--made", "Sign that you made it: for policies that ask for the maker's signature.", target = "kind",
+        value = "made", without = "--withdraw" },
       { "--sum", "<amount>", "The largest sum of the plan, or its rows where it moves nothing; else you are asked." },
       { "--records", "<file>", "What you signed before; without it ~/.purser-signed." } },
     connection.messages,
@@ -225,24 +234,38 @@ local function remember(path, plan)
   return files.replace(path, M.read_records(path) .. table.concat(lines))
 end
 
-function M.approve.start(options)
-  local text = M.read(options.plan)
-  local plan, problem = plan_text.read(text)
+-- Returns the name of the file of a signature.
+local function target_of(path, options, kind)
+  local name = options.name or os.getenv "USER" or "signed"
+  return ("%s.%s%s.sig"):format(path, name, kind and "." .. kind or "")
+end
+
+function M.approve.look(options)
+  local screen = { text = M.read(options.plan) }
+  local plan, problem = plan_text.read(screen.text)
+  screen.plan = plan
   if not plan then report.bad_input("%s: %s; `purser payouts plan` writes one", options.plan, problem) end
   local home = credentials.home()
   options.records = options.records or home and home .. "/.purser-signed"
-  M.show(options, text)
-  confirm(options, plan.head)
-  local kind = options.withdraw and "withdraw" or options.made and "made" or "approve"
-  local target = ("%s.%s%s.sig"):format(options.plan, options.name or os.getenv "USER" or "signed",
-    kind ~= "approve" and "." .. kind or "")
-  sign(text, options.key, signers.NAMESPACES[kind], target)
-  if kind == "approve" and not (options.records and remember(options.records, plan)) then
+  screen.target = target_of(options.plan, options, options.kind)
+  M.show(options, screen.text)
+  return screen
+end
+
+function M.approve.act(screen, options)
+  confirm(options, screen.plan.head)
+  sign(screen.text, options.key, signers.NAMESPACES[options.kind or "approve"], screen.target)
+  if not options.kind and not (options.records and remember(options.records, screen.plan)) then
     report.say("%s: the next plan shows these as new", options.records and options.records .. " cannot be written"
       or "HOME is no absolute path, so nothing is remembered")
   end
-  report.note("signed: %s; the payer adds it with `purser approvals add %s %s`", target, options.plan, target)
-  return report.DONE
+  return { "made" }
+end
+
+function M.approve.say(screen, options, made)
+  report.note("signed: %s; the payer adds it with `purser approvals add %s %s`", screen.target, options.plan,
+    screen.target)
+  return ends.code(made)
 end
 
 local FILE = { { "file", "The file of the policy.", kind = "file", reads = "policy" } }
@@ -261,13 +284,34 @@ function M.policy.grammar()
         connection.journal_option "The journal of the payer." }, function() end },
     { "sign", "Sign it with ssh-keygen.", FILE, "policy.json --key ~/.ssh/id_ed25519",
       { { "--key", "<file>", "Your key, or its .pub.", required = true },
-        { "--name", "<name>", "Yours, for the name of the file; without it USER." } }, function() end },
+        { "--name", "<name>", "Yours, for the name of the file; without it USER." } }, function() end, does = "send" },
     { "install", "Make it the next version in a folder.",
       { FILE[1], { "signatures", "Files of signatures.", optional = true, many = true, reads = "signature" } },
       "policy.json policy.json.alice.sig --policy policies --account main",
-      { { "--policy", "<folder>", "Where the versions are; or set PURSER_POLICY." }, ACCOUNT }, function() end },
+      { { "--policy", "<folder>", "Where the versions are; or set PURSER_POLICY." }, ACCOUNT }, function() end,
+      does = "send" },
     { "signers", "Write an allowed_signers file for ssh-keygen -Y verify.", FILE, "policy.json", {}, function() end },
   })
+end
+
+-- Steps of an action that shows something of a policy's text.
+local function showing(say)
+  return { say = function(_, options) return say(options, M.read(options.file)) or report.DONE end }
+end
+
+-- Steps of an action that writes something of a policy's text, and says what.
+local function writing(act)
+  return {
+    act = function(screen, options)
+      screen.said = act(options, M.read(options.file))
+      return { "made" }
+    end,
+    look = function() return {} end,
+    say = function(screen, _, made)
+      report.note("%s", screen.said)
+      return ends.code(made)
+    end,
+  }
 end
 
 local policies = {}
@@ -289,7 +333,7 @@ local function sorted_pairs(map, form)
   return list
 end
 
-function policies.check(options, text)
+policies.check = showing(function(options, text)
   local against = options.against and M.read(options.against)
   local found = of_file(options, purser.approvals.check(text, against))
   local out = { "sha256 " .. found.digest }
@@ -301,9 +345,9 @@ function policies.check(options, text)
   for _, one in ipairs(found.looser) do out[#out + 1] = "MAY BE LOOSER: " .. one end
   if against and not found.looser[1] then out[#out + 1] = "nothing gets looser" end
   report.write(table.concat(out, "\n") .. "\n")
-end
+end)
 
-policies["try"] = function(options, text)
+policies["try"] = showing(function(options, text)
   local path = options.journal or report.bad_input "policy try: give --journal FILE of the payer"
   local account = options.account or credentials.variable "PURSER_ACCOUNT"
     or report.bad_input "policy try: give --account NAME"
@@ -319,32 +363,29 @@ policies["try"] = function(options, text)
   out[#out + 1] = ("refused %d"):format(trial.refused)
   lines_of(out, "refused by", sorted_pairs(trial.refused_by, "%s %d"))
   report.write(table.concat(out, "\n") .. "\n")
-end
+end)
 
-function policies.sign(options, text)
+policies.sign = writing(function(options, text)
   local digest = of_file(options, policy.read(text)).digest -- `check` prints that of what was read
-  local target = ("%s.%s.sig"):format(options.file, options.name or os.getenv "USER" or "signed")
+  local target = target_of(options.file, options)
   sign(text, options.key, policy_chain.NAMESPACE, target)
-  report.note("signed: %s, for the policy with sha256 %s", target, digest)
-end
+  return ("signed: %s, for the policy with sha256 %s"):format(target, digest)
+end)
 
-function policies.install(options, text)
+policies.install = writing(function(options, text)
   local folder, account = connection.policy(options), options.account or credentials.variable "PURSER_ACCOUNT"
   if not folder or not account then report.bad_input "policy install: give --policy FOLDER and --account NAME" end
   local version, message = policy_chain.install(folder, account, text,
     table.concat(M.read_all(options.signatures)))
   if not version then report.bad_input("%s: %s", options.file, message) end
-  report.note("version %d is installed, with sha256 %s; compare that with the others by voice where it is the first",
-    version, policy.read(text).digest)
-end
+  return ("version %d is installed, with sha256 %s; compare that with the others by voice where it is the first")
+    :format(version, policy.read(text).digest)
+end)
 
-function policies.signers(options, text)
+policies.signers = showing(function(options, text)
   report.write(policy.signers(of_file(options, policy.read(text))), true)
-end
+end)
 
-function M.policy.start(options)
-  policies[options.action](options, M.read(options.file))
-  return report.DONE
-end
+M.policy.actions = policies
 
 return M

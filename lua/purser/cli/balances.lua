@@ -30,7 +30,7 @@ local function add(records, account, list)
   end
 end
 
-function M.start(options)
+function M.say(_, options)
   local client, sources = connection.open(options)
   local records, is_whole = {}, client.profile.live_operations
   local own = is_whole and read(client:call "live.account").balances or read(client.wallet:convertible_balances())

@@ -54,45 +54,61 @@ function M.grammar()
   local function nothing() end
   return grammar.actions("books", "Say what the service no longer shows, and look at what is open.", {
     { "settle", "Say how a record ended that is out of sight.", { { "record", "Its id in a statement." },
-      { "word", "success or failed.", choices = { "success", "failed" } } }, "766a... success", own, nothing },
+      { "word", "success or failed.", choices = { "success", "failed" } } }, "766a... success", own, nothing,
+      does = "send" },
     { "match", "Say that a withdrawal and a deposit are the two sides of a transfer between own accounts.",
-      { withdrawal, { "deposit", "Its id in a statement." } }, "766a... 21f0...", own, nothing },
-    { "outside", "Say that a withdrawal went to somebody else.", { withdrawal }, "766a...", own, nothing },
+      { withdrawal, { "deposit", "Its id in a statement." } }, "766a... 21f0...", own, nothing, does = "send" },
+    { "outside", "Say that a withdrawal went to somebody else.", { withdrawal }, "766a...", own, nothing,
+      does = "send" },
     { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", { own[1], own[2],
-      { "--unread", nil, "Close days that were not read, too." } }, nothing },
+      { "--unread", nil, "Close days that were not read, too." } }, nothing, does = "send" },
     { "gaps", "Show what could not be read.", {}, "--json", own, function() return output.group(GAPS) end },
     { "events", "Show what waits for each receiver.", {}, "--json", { own[1], own[2],
       { "--forget", "<receiver>", "Forget this receiver." } }, function() return output.group(EVENTS) end },
   })
 end
 
+-- Steps of an action on the opened books.
+local function on_books(step, is_write)
+  local function run(books, options)
+    step(books, options)
+    books:close()
+  end
+  return {
+    look = function(options) return M.open(options.books, options.account, {}) end,
+    act = is_write and function(books, options)
+      run(books, options)
+      return { "made" }
+    end or nil,
+    say = function(books, options)
+      if not is_write then run(books, options) end
+      return report.DONE
+    end,
+  }
+end
+
 local actions = {}
 
-function actions.settle(books, options) report.must(books:settle(options.record, options.word)) end
-function actions.match(books, options) report.must(books:match(options.withdrawal, options.deposit)) end
-function actions.outside(books, options) report.must(books:outside(options.withdrawal)) end
-function actions.close(books, options) report.must(books:close_before(options.day, options)) end
+actions.settle = on_books(function(books, o) report.must(books:settle(o.record, o.word)) end, true)
+actions.match = on_books(function(books, o) report.must(books:match(o.withdrawal, o.deposit)) end, true)
+actions.outside = on_books(function(books, o) report.must(books:outside(o.withdrawal)) end, true)
+actions.close = on_books(function(books, o) report.must(books:close_before(o.day, o)) end, true)
 
 local function date(time) return time ~= "" and time and purser.utc.text(math.floor(tonumber(time))):sub(1, 10) end
 
-function actions.gaps(books, options)
+actions.gaps = on_books(function(books, options)
   local gaps = report.must(books:gaps())
   for _, gap in ipairs(gaps) do gap.from, gap.to = date(gap.starts), date(gap.ends) or "now" end
   report.write(output.rows(GAPS, gaps, options, "all was read\n"), options.raw)
-end
+end)
 
-function actions.events(books, options)
+actions.events = on_books(function(books, options)
   local events = report.must(books:events { forget = options.forget })
   for _, event in ipairs(events) do event.since = date(event.since) or nil end
   report.write(output.rows(EVENTS, events, options, "there is no receiver\n"), options.raw)
-end
+end)
 
-function M.start(options)
-  local books = M.open(options.books, options.account, {})
-  actions[options.action](books, options)
-  books:close()
-  return report.DONE
-end
+M.actions = actions
 
 local FORMATS = { "hledger", "beancount", "csv", "jsonl", "rotki", "html" }
 
@@ -131,7 +147,7 @@ local function difference(old, new)
   return table.concat(out)
 end
 
-function M.statement.start(options)
+function M.statement.say(_, options)
   local books = M.open(options.books, options.account, { fee = options.fee })
   local function statement(rev, write)
     return report.must(books:statement { from = options.from, to = options.to, format = options.format, rev = rev,
@@ -219,7 +235,7 @@ local function once(books, options, is_due)
   return code, done.next_due
 end
 
-function M.sync.start(options)
+function M.sync.say(_, options)
   local books, client = open_for_sync(options)
   local code, due = once(books, options, options.every ~= nil)
   while options.every and (due or code == report.NOT_SENT) do

@@ -85,7 +85,7 @@ function M.write_words(words)
   return terminal.write(table.concat(out), true) and 0 or 5
 end
 
-function M.start(options)
+function M.say(_, options)
   return terminal.write(scripts[options.shell], true) and 0 or 5
 end
 

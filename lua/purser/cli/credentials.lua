@@ -3,6 +3,7 @@
 -- the machine can see. No Lua string holds a secret key.
 
 local core = require "purser.core"
+local files = require "purser.client.util.files"
 local key_file = require "purser.client.util.key_file"
 local report = require "purser.cli.report"
 local suggest = require "purser.client.util.suggest"
@@ -136,7 +137,7 @@ function M.password(source)
     if not value then return nil, ("names the variable %s, which is not set"):format(where) end
     return value
   elseif kind == "file" then
-    local text, message = core.read_private(where)
+    local text, message = files.secret(core.read_private, where)
     if not text then return nil, "names a file that will not do: " .. message end
     local line = text:match("^[^\r\n]*")
     if line == "" then return nil, ("names the file %s, whose first line is empty"):format(where) end
@@ -181,7 +182,7 @@ local function read_line(prompt, hidden, quiet)
   return line ~= "" and line or nil
 end
 
-function M.login.start(options)
+function M.login.say(_, options)
   local path, message = M.path_of(options.name or "default")
   if not path then report.bad_input("login: %s", message) end
   if core.file_mode(path) and not options.replace then
@@ -189,7 +190,7 @@ function M.login.start(options)
   end
   local service = options
   if core.file_mode(path) and not (options.base_url or options.profile) then
-    service, message = core.read_credentials(path)
+    service, message = files.secret(core.read_credentials, path)
     if not service then
       report.bad_input("login: %s, so its service is not known; give --base-url or --profile", message)
     end

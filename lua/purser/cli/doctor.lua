@@ -266,7 +266,7 @@ local function compare(options)
 end
 
 --- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
-function M.start(options)
+function M.say(_, options)
   if options.drift then return compare(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
@@ -288,7 +288,7 @@ function M.limits.grammar()
   }
 end
 
-function M.limits.start(options)
+function M.limits.say(_, options)
   local limits, err = connection.open(options):limits()
   if limits then return report.write(output.rows(POOLS, limits.pools, options)) end
   report.fail(report.NOT_SENT, "%s", report.sentence(err))

@@ -5,6 +5,7 @@ local grammar = require "purser.cli.grammar"
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local ends = require "purser.cli.ends"
 local files = require "purser.client.util.files"
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
@@ -56,15 +57,16 @@ function M.grammar()
     .. "it:\n"
     .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
     .. "Secrets go to the secrets file as soon as they are known, and nowhere else.", {
-    { "plan", "Show what is missing.", FILE, "fleet.json --secrets keys.tsv", { SECRETS }, steps },
+    { "plan", "Show what is missing.", FILE, "fleet.json --secrets keys.tsv", { SECRETS }, steps, does = "plan" },
     { "apply", "Show what is missing, ask, and make it.", FILE, "fleet.json --secrets keys.tsv", { SECRETS, YES },
-      steps, "`purser fleet plan` shows what would be made, and makes nothing" },
+      steps, "`purser fleet plan` shows what would be made, and makes nothing", does = "send" },
     { "rotate", "Make a second key for each that is old.", FILE, "fleet.json --secrets keys.tsv --days 60",
       { SECRETS, { "--days", "<days>", "Keys older than this (90).", convert = days },
         { "--ends-within", "<days>", "Keys that end within so many days; with --days, those too.", convert = days },
-        YES }, steps },
+        YES }, steps, does = "send" },
     { "retire", "Delete each key whose successor is old enough.", FILE, "fleet.json --secrets keys.tsv",
-      { SECRETS, { "--days", "<days>", "This long after the rotation (1).", convert = days }, YES }, steps },
+      { SECRETS, { "--days", "<days>", "This long after the rotation (1).", convert = days }, YES }, steps,
+      does = "send" },
     { "sweep", "Write the payments that move what the accounts hold to the parent: a list for `purser payouts`.", FILE,
       "fleet.json --name june --asset USDT --output june.csv",
       { NAME, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true,
@@ -78,9 +80,6 @@ function M.grammar()
   })
 end
 
--- The actions that make keys, and so a secrets file.
-local makes_keys = { apply = true, rotate = true }
-
 local function read_declaration(path)
   local declared = report.must(files.read_object(path))
   local message = option_schema.text(declared, { group = "string", accounts = "table" }, path .. ": member")
@@ -88,27 +87,37 @@ local function read_declaration(path)
   return declared
 end
 
-local function show_steps(list, options)
-  report.write(output.rows(STEPS, list, options), options.raw)
-end
+-- The actions of keys: the question, whether they make keys and so a secrets file, and the task of the plan.
+local KINDS = {
+  plan = {}, apply = { question = "This makes it so", makes_keys = true },
+  rotate = { question = "This makes keys", makes_keys = true, task = "rotate", options_of = function(options)
+    local age, within = options.days or not options.ends_within and 90, options.ends_within
+    return { max_age_ms = age and milliseconds(age) or nil, ends_within_ms = within and milliseconds(within) }
+  end },
+  retire = { question = "This deletes keys", task = "retire", options_of = function(options)
+    return { overlap_ms = milliseconds(options.days or 1) }
+  end },
+}
 
-local function finish(options, done, err)
-  if done or options.format ~= "json" then show_steps(done or err.details and err.details.done or {}, options) end
-  return err and report.workflow_failure(err) or report.DONE
-end
-
-local function show(plan, options)
-  if not output.is_text(options) then return show_steps(plan.steps, options) end
-  report.write(tostring(plan) .. "\n")
-end
-
-local questions = { apply = "This makes it so", rotate = "This makes keys", retire = "This deletes keys" }
-
-local function task_of(options)
-  if options.action == "retire" then return "retire", { overlap_ms = milliseconds(options.days or 1) } end
-  if options.action ~= "rotate" then return nil end
-  local age, ends = options.days or not options.ends_within and 90, options.ends_within
-  return "rotate", { max_age_ms = age and milliseconds(age) or nil, ends_within_ms = ends and milliseconds(ends) }
+-- Opens the declared fleet. Returns the screen. A list of payments needs no key, and no vault.
+local function open(options, kind)
+  local declared = read_declaration(options.declaration)
+  if kind.question then report.check_can_ask(options, kind.question) end -- before anything is waited for
+  local client, sources = connection.open(options, { is_draft = true,
+    policy = kind.question and connection.policy(options) or false })
+  local vault, message = { store = error, close = function() end }, nil
+  if options.secrets then
+    sources.is_new_file = select(3, core.file_mode(options.secrets)) == true
+    vault, message = vaults.open(options.secrets, { base_url = sources.url, read_only = not kind.makes_keys })
+  end
+  if not vault then report.bad_input("the secrets file: %s", message) end
+  local fleet, err = fleets.new { client = client, group = declared.group, accounts = declared.accounts, vault = vault }
+  if not fleet then report.bad_input("%s: %s", options.declaration, report.sentence(err)) end
+  local show_progress, clear = terminal.progress_line()
+  activity.on_answer = function(count)
+    show_progress(("%d requests, for %d accounts"):format(count, #(declared.accounts or {})))
+  end
+  return { fleet = fleet, sources = sources, vault = vault, clear = clear, left_out = {} }
 end
 
 -- Ends the command where the secrets file is missing: the keys may be in use, and a volume not mounted.
@@ -119,26 +128,51 @@ local function check_secrets(plan, options)
     .. "file that has them, or make an empty one: then the keys are deleted", options.secrets, #plan.orphans)
 end
 
--- Shows the due steps, asks, and does the shown steps.
-local function act(fleet, options, sources)
-  local plan, err = fleet:plan(task_of(options))
-  if not plan then return finish(options, nil, err) end
-  if #plan.steps == 0 or options.action == "plan" then return show(plan, options) end
-  if sources.is_new_file then check_secrets(plan, options) end
-  if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
-  report.ask(options, questions[options.action], sources, { { "steps", #plan.steps } })
-  fleet.client = sources.begin()
-  if makes_keys[options.action] then report.note "lists show late what was made: reading them again within a minute" end
-  local is_shown = not options.yes or options.action ~= "apply" or sources.is_new_file
-  local done, problem, left_out = fleet:apply(is_shown and plan or nil)
-  for _, line in ipairs(left_out or {}) do report.say("%s", line) end
-  local code = finish(options, done, problem)
-  return code == report.DONE and left_out[1] and #done < #plan.steps and report.NOT_SENT or code
+local keys = {}
+
+function keys.look(options, _, request)
+  local kind = KINDS[request.action]
+  local screen = open(options, kind)
+  screen.plan, screen.err = screen.fleet:plan(kind.task, kind.options_of and kind.options_of(options))
+  return screen
 end
 
-local actions = { plan = act, apply = act, rotate = act, retire = act }
+-- Asks, and does the shown steps. Returns their ends.
+function keys.act(screen, options, request)
+  local plan, fleet, sources, kind = screen.plan, screen.fleet, screen.sources, KINDS[request.action]
+  if not plan or not plan.steps[1] then return {} end
+  if sources.is_new_file then check_secrets(plan, options) end
+  if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
+  report.ask(options, kind.question, sources, { { "steps", #plan.steps } })
+  fleet.client = sources.begin()
+  if kind.makes_keys then report.note "lists show late what was made: reading them again within a minute" end
+  local is_shown = not options.yes or kind.task or sources.is_new_file
+  local made = {}
+  screen.done, screen.err, screen.left_out = fleet:apply(is_shown and plan or nil)
+  local done, left_out = screen.done or screen.err.details and screen.err.details.done or {}, screen.left_out or {}
+  for i = 1, #done do made[i] = "made" end
+  made[#made + 1] = left_out[1] and #done < #plan.steps and "not sent" or nil
+  screen.done, screen.left_out = (screen.done or options.format ~= "json") and done, left_out
+  return made
+end
 
-local function write_list(options, list, err)
+function keys.say(screen, options, made)
+  local plan, err = screen.plan, screen.err
+  screen.clear()
+  for _, line in ipairs(screen.left_out) do report.say("%s", line) end
+  if screen.done then
+    report.write(output.rows(STEPS, screen.done, options), options.raw)
+  elseif plan and not err then
+    report.write(output.is_text(options) and tostring(plan) .. "\n" or output.rows(STEPS, plan.steps, options),
+      options.raw)
+  end
+  local code = err and report.workflow_failure(err) or ends.code(made or {})
+  screen.vault:close()
+  return code
+end
+
+local function say_list(screen, options, list, err)
+  screen.clear()
   if not list then return report.failure({ effect = "read" }, {}, err) end
   local records = {}
   for i, payment in ipairs(list) do
@@ -152,42 +186,25 @@ local function write_list(options, list, err)
     options.output or "LIST")
 end
 
-function actions.sweep(fleet, options)
-  return write_list(options, fleet:sweep { to = "parent", name = options.name, leave = options.leave,
-    assets = options.asset[1] and options.asset })
+local function list_of(make) -- the steps of an action that writes a list of payments
+  return { look = function(options) return open(options, {}) end,
+    say = function(screen, options) return say_list(screen, options, make(screen.fleet, options)) end }
 end
 
-function actions.distribute(fleet, options)
+M.actions = { plan = { look = keys.look, say = keys.say }, apply = keys, rotate = keys, retire = keys }
+
+M.actions.sweep = list_of(function(fleet, options)
+  return fleet:sweep { to = "parent", name = options.name, leave = options.leave,
+    assets = options.asset[1] and options.asset }
+end)
+
+M.actions.distribute = list_of(function(fleet, options)
   local amounts = {}
   for _, pair in ipairs(options.to) do
     amounts[pair[1]] = amount(pair[2]) or report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", pair[2])
   end
   if next(amounts) == nil then report.bad_input("fleet distribute: give at least one --to NAME=AMOUNT") end
-  return write_list(options, fleet:distribute { name = options.name, asset = options.asset, amounts = amounts })
-end
-
-function M.start(options)
-  local declared, question = read_declaration(options.declaration), questions[options.action]
-  if question then report.check_can_ask(options, question) end -- before anything is waited for
-  local client, sources = connection.open(options, { is_draft = true,
-    policy = question and connection.policy(options) or false })
-  local vault, message = { store = error }, nil -- a list of payments needs no key
-  if options.secrets then
-    sources.is_new_file = select(3, core.file_mode(options.secrets)) == true
-    vault, message = vaults.open(options.secrets, { base_url = sources.url,
-      read_only = not makes_keys[options.action] })
-  end
-  if not vault then report.bad_input("the secrets file: %s", message) end
-  local fleet, err = fleets.new { client = client, group = declared.group, accounts = declared.accounts, vault = vault }
-  if not fleet then report.bad_input("%s: %s", options.declaration, report.sentence(err)) end
-  local show_progress, clear = terminal.progress_line()
-  activity.on_answer = function(count)
-    show_progress(("%d requests, for %d accounts"):format(count, #(declared.accounts or {})))
-  end
-  local code = actions[options.action](fleet, options, sources)
-  clear()
-  if vault.close then vault:close() end
-  return code
-end
+  return fleet:distribute { name = options.name, asset = options.asset, amounts = amounts }
+end)
 
 return M

@@ -14,7 +14,7 @@
 --   many       a list of values; optional: the argument may be missing
 --   reads      the allowed kinds of files (documents.lua); kind of an argument: "file", else no path
 --   way, ways  the way chosen by the option; the ways that read the option (default: all); see WAYS
---   without, needs  an option not to be given beside; { an option to be given beside, why }
+--   without, needs  an option not to be given beside; { an option to be given beside, why }, of a command a list
 -- Names are read as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
 local lazy = require "purser.client.util.lazy"
@@ -110,14 +110,16 @@ function M.names_of(command)
 end
 
 --- Returns the command that the words name, the number of its words, and their names; or nil, and the commands' table.
---- A word that looks like a file is an argument of the `default` command.
+--- A word of the pattern of `default` is an argument of the default command.
 function M.leaf(root, words)
   local command, names, at = root, { "purser" }, 0
   while command.commands do
     local word, found, default = words[at + 1], nil, nil
     for _, child in ipairs(command.commands) do
       if word and M.plain(child[1]) == M.plain(word) and not word:find "^%-" then found = child end
-      if word and command.default == child[1] and word:find "^[^-].*[./]" then default = child end
+      if word and command.default and command.default[1] == child[1] and word:find(command.default[2]) then
+        default = child
+      end
     end
     if not found and not default then return nil, at, names, command end
     at = found and at + 1 or at
@@ -268,16 +270,21 @@ local function way_of(command, given)
   return way
 end
 
--- Returns a message where a needed option is missing.
-local function lacking(options, given, option_of)
-  for _, option in ipairs(given) do
-    local needed, why = (table.unpack or unpack)(option.needs or {}) -- luacheck: ignore
-    local other = needed and option_of(needed)
-    local value = other and options[target_of(other)]
-    local is_set = other and other.variable and (os.getenv(other.variable) or "") ~= ""
-    if needed and not is_set and (value == nil or type(value) == "table" and not value[1]) then
-      return ("%s needs %s%s"):format(M.name_of(option), needed, why)
-    end
+-- Tells whether an option has a value, typed or of the environment.
+local function has_value(options, option)
+  local value = options[target_of(option)]
+  if type(value) == "table" then return value[1] ~= nil end
+  return value ~= nil or option.variable ~= nil and (os.getenv(option.variable) or "") ~= ""
+end
+
+-- Returns a message where an option that the command or a given option needs is missing.
+local function lacking(names, command, options, given, option_of)
+  local needs = {}
+  for i, need in ipairs(command.needs or {}) do needs[i] = { table.concat(names, " ", 2), need } end
+  for _, option in ipairs(given) do needs[#needs + 1] = option.needs and { M.name_of(option), option.needs } end
+  for _, pair in ipairs(needs) do
+    local name, why = pair[2][1], pair[2][2]
+    if not has_value(options, option_of(name)) then return ("%s needs %s%s"):format(pair[1], name, why) end
   end
 end
 
@@ -319,7 +326,7 @@ local function read_words(root, names, command, words, at)
     if problem then return nil, problem, hint end
   end
   local way, problem = way_of(command, typed)
-  problem = problem or missing(command, options, given) or lacking(options, typed, option_of)
+  problem = problem or missing(command, options, given) or lacking(names, command, options, typed, option_of)
     or named_twice(command, options)
   if problem then return nil, problem end
   return options, way
@@ -365,7 +372,7 @@ M.BY = { "--by", "<name>", "Who says so; without it USER." }
 
 local function load_action(command, action)
   local made = { { "Options", titles = action[5].titles, (table.unpack or unpack)(action[5]) }, -- luacheck: ignore
-    text = action[2], arguments = action[3], does = action.does,
+    text = action[2], arguments = action[3], does = action.does, needs = action.needs,
     unknown = function(name) return name:find "^%-%-dry" and action[7] or nil end,
     epilog = ("Example: purser %s %s %s"):format(command, action[1], action[4]) }
   for _, group in ipairs { action[6]() } do made[#made + 1] = group end
@@ -375,10 +382,12 @@ end
 
 --- Returns the table of a command of actions, each { name, text, arguments, example, options, fn() returning groups,
 --- nil or the cure of --dry-run; does = "plan" or "send" }.
----@param default string|nil  the action of a word that looks like a file
-function M.actions(command, text, actions, default)
+---@param default table|nil     { action, pattern of a word that is the action's first argument }
+---@param needs table[]|nil     of each action
+function M.actions(command, text, actions, default, needs)
   local commands = {}
   for i, action in ipairs(actions) do
+    action.needs = action.needs or needs
     local first = action[2]:match "^(.-[.])[ \n]" or action[2]
     commands[i] = { action[1], first, load = function() return load_action(command, action) end }
   end

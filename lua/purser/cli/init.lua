@@ -64,8 +64,7 @@ local function dispatch(request)
     terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
     options.action = options.action or request.action
     local module = command.row and operation or commands.module(request.name)
-    if module.look then return steps.run(request, module) end
-    return module.start(options)
+    return steps.run(request, module)
   end, code_of)
   return connection.finish(options, type(code) == "number" and code or 0)
 end

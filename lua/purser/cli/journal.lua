@@ -2,8 +2,10 @@
 -- `purser journal ACTION --journal FILE`; see docs/write/journal.md.
 
 local connection = require "purser.cli.connection"
+local ends = require "purser.cli.ends"
 local grammar = require "purser.cli.grammar"
 local lazy = require "purser.client.util.lazy"
+local json = require "purser.json"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
@@ -30,33 +32,35 @@ function M.grammar()
       { "--state", "<state>", "Calls in this state alone.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
       { "--limit", "<n>", "At most so many, the oldest (all)." } }, looks(TITLES) },
-    { "show", "Show everything about one call, as JSON.", { { "id", "The id or the key that list prints." } },
-      "inv-17 --journal pay.db", {}, looks() },
+    { "show", "Show everything about one call or payment, as JSON, with the records that an undecided one may be.",
+      { { "id", "The id or the key that list prints, or the key of a payment." } }, "inv-17 --journal pay.db", {},
+      looks() },
     { "recover", "Look what became of the calls that a crash or a lost answer left open; needs the keys.", {},
       "--journal pay.db", {}, function() return output.group(RECOVERED), connection.safety, connection.service end },
     { "settle", "Say what became of a call that nobody finds out: it was made, as this record, or it was not, and its "
       .. "key is free again.", { { "id", "The id that list prints." },
         { "word", "done or not_done.", choices = { "done", "not_done" } },
         { "record", "Of one that was made: the id that the service shows.", optional = true } },
-      "4VhlA9pIcLzvt9eIpwv4jYq9 not_done --journal pay.db", { BY }, looks() },
+      "4VhlA9pIcLzvt9eIpwv4jYq9 not_done --journal pay.db", { BY }, looks(), does = "send" },
     { "vouch", "Say that an API key, by its digest, is of the journal's account: where the service does not say.",
-      { { "identity", "The digest, as an error prints it." } }, "5d41402abc4b2a76 --journal pay.db", { BY }, looks() },
+      { { "identity", "The digest, as an error prints it." } }, "5d41402abc4b2a76 --journal pay.db", { BY }, looks(),
+      does = "send" },
     { "rename", "Say that the journal's account has another name.", { { "name", "The new name." } },
-      "treasury --journal pay.db", { BY }, looks() },
+      "treasury --journal pay.db", { BY }, looks(), does = "send" },
     { "moved", "Say that the journal's service has another host: calls of the old one are looked for there.",
-      { { "host", "The new host, without https://." } }, "api.mexc.com --journal pay.db", { BY }, looks() },
+      { { "host", "The new host, without https://." } }, "api.mexc.com --journal pay.db", { BY }, looks(),
+      does = "send" },
     { "limit", "Say that the account has another spending limit of an asset, or none.",
       { { "asset", "The asset, as USDT." },
         { "amount", "What may be spent in a period, or none." } }, "USDT 10000 --journal pay.db",
-      { { "--period-ms", "<n>", "The limit's period, where there are several." }, BY }, looks() },
+      { { "--period-ms", "<n>", "The limit's period, where there are several." }, BY }, looks(), does = "send" },
     { "log", "List the messages that agents sent, and how each ended.", {}, "--journal pay.db --json", {},
       looks(LOGGED) },
-  })
+  }, nil, { { "--journal", " FILE (or PURSER_JOURNAL)" } })
 end
 
 local function open(options)
-  local path = options.journal or report.bad_input "journal: the file is missing; give --journal FILE"
-  return connection.look_at_journal("journal", path)
+  return connection.look_at_journal("journal", options.journal)
 end
 
 function M.record_of(entry)
@@ -67,18 +71,22 @@ function M.record_of(entry)
     to = params.address or params.toAccount or params.subAccount }
 end
 
-local function whole(entry)
+function M.whole(entry)
   local intent = entry.intent
-  return { id = intent.id, sent_at = intent.sent_at, state = entry.state, operation = intent.operation,
-    key = entry.key, params = intent.params or {}, record = entry.record,
-    message = entry.message, earlier = entry.earlier }
+  return { id = intent.id, sent_at = intent.sent_at > 0 and intent.sent_at or nil, state = entry.state,
+    operation = intent.operation, arrival = entry.arrival, key = entry.key or entry.payment, queue = entry.queue,
+    params = intent.params or {}, record = entry.record, message = entry.message, earlier = entry.earlier,
+    candidates = entry.candidates and json.list(entry.candidates) }
 end
 
 local actions = {}
 
-function actions.log(options)
+-- Steps of an action that shows something.
+local function showing(say) return { say = function(_, options) return say(options) end } end
+
+actions.log = showing(function(options)
   report.write(output.rows(LOGGED, report.must(open(options):logged()), options), options.raw)
-end
+end)
 
 local PAGE = 500 -- entries that are in memory at once
 
@@ -97,7 +105,7 @@ local function each_page(options, write)
 end
 
 -- CSV and JSON are written page by page; a table has to be whole for the width of its columns.
-function actions.list(options)
+actions.list = showing(function(options)
   local records, is_first = {}, true
   local function write(text)
     report.write(text, options.raw)
@@ -109,7 +117,7 @@ function actions.list(options)
   end
   local function as_json(page)
     local list = output.passing(TITLES, page, options)
-    for i, record in ipairs(list) do list[i] = whole(record.entry) end
+    for i, record in ipairs(list) do list[i] = M.whole(record.entry) end
     if list[1] then write((is_first and "[\n" or ",\n") .. output.json(list, "  "):match "^%[\n(.*)\n%]\n$") end
   end
   local function as_table(page)
@@ -118,55 +126,69 @@ function actions.list(options)
   each_page(options, ({ csv = as_csv, json = as_json, table = as_table })[options.format])
   if options.format == "table" then write(output.rows(TITLES, records, options)) end
   if options.format == "json" then write(is_first and "[]\n" or "\n]\n") end
-end
+end)
 
-function actions.show(options)
-  local journal = open(options)
-  local entries = report.must(journal:entries { id = options.id })
-  if not entries[1] then entries = report.must(journal:entries { key = options.id }) end
-  if not entries[1] then
-    report.bad_input("journal show: no call has the id or the key %s; `purser journal list%s` prints them, and `purser "
-      .. "payouts report` the ids of payments", options.id, connection.words(options))
+--- Returns the calls of an id or a key, as records for programs; {} for none.
+function M.found(journal, text)
+  for _, name in ipairs { "id", "key", "payment" } do
+    local entries = report.must(journal:entries { [name] = text })
+    for i, entry in ipairs(entries) do entries[i] = M.whole(entry) end
+    if entries[1] then return entries end
   end
-  for _, entry in ipairs(entries) do report.write(output.json(whole(entry), "  ")) end
+  return {}
 end
 
-function actions.settle(options)
-  local journal = open(options)
+actions.show = showing(function(options)
+  local entries = M.found(open(options), options.id)
+  if not entries[1] then
+    report.bad_input("journal show: no call and no payment has the id or the key %s; `purser journal list%s` prints "
+      .. "those of calls, and `purser payouts report` those of payments", options.id, connection.words(options))
+  end
+  for _, entry in ipairs(entries) do report.write(output.json(entry, "  ")) end
+end)
+
+-- Steps of an action by which a person says something: the look, what is written, and the text afterwards.
+local function saying(write, text_of, look)
+  return {
+    look = function(options)
+      local journal = open(options)
+      if look then look(journal, options) end
+      return { journal = journal, by = report.person(options, "journal") }
+    end,
+    act = function(screen, options)
+      report.must(write(screen.journal, options, screen.by))
+      return { "made" }
+    end,
+    say = function(screen, options, made)
+      report.note("%s, as %s said", text_of(options), screen.by)
+      return ends.code(made)
+    end,
+  }
+end
+
+actions.settle = saying(function(journal, options, by)
+  return journal:settle(options.id, { outcome = options.word, by = by, record_id = options.record })
+end, function(options) return options.id .. " is " .. options.word end, function(journal, options)
   local entry = report.must(journal:entries { id = options.id })[1]
   if entry and entry.queue then
     report.bad_input("journal settle: the call is a payment of the queue %s; `purser payouts settle KEY %s` settles it",
       entry.queue, options.word)
   end
-  local by = report.person(options, "journal")
-  report.must(journal:settle(options.id, { outcome = options.word, by = by, record_id = options.record }))
-  report.note("%s is %s, as %s said", options.id, options.word, by)
-end
+end)
 
-function actions.vouch(options)
-  local by = report.person(options, "journal")
-  report.must(open(options):vouch(options.identity, by))
-  report.note('the key "%s" is of the account, as %s said', options.identity, by)
-end
+actions.vouch = saying(function(journal, options, by) return journal:vouch(options.identity, by) end,
+  function(options) return ('the key "%s" is of the account'):format(options.identity) end)
 
-function actions.rename(options)
-  local by = report.person(options, "journal")
-  report.must(open(options):rename(options.name, by))
-  report.note('the journal is of the account "%s", as %s said', options.name, by)
-end
+actions.rename = saying(function(journal, options, by) return journal:rename(options.name, by) end,
+  function(options) return ('the journal is of the account "%s"'):format(options.name) end)
 
-function actions.moved(options)
-  local by = report.person(options, "journal")
-  report.must(open(options):moved(options.host, by))
-  report.note("the journal's service is at %s, as %s said", options.host, by)
-end
+actions.moved = saying(function(journal, options, by) return journal:moved(options.host, by) end,
+  function(options) return "the journal's service is at " .. options.host end)
 
-function actions.limit(options)
-  local amount, person = options.amount ~= "none" and options.amount or nil, report.person(options, "journal")
-  report.must(open(options):limit({ asset = options.asset, amount = amount, by = person,
-    period_ms = options.period_ms }))
-  report.note("the limit is %s %s, as %s said", options.amount, options.asset, person)
-end
+actions.limit = saying(function(journal, options, by)
+  return journal:limit { asset = options.asset, amount = options.amount ~= "none" and options.amount or nil, by = by,
+    period_ms = options.period_ms }
+end, function(options) return ("the limit is %s %s"):format(options.amount, options.asset) end)
 
 -- Names the queues with payments that are sent or undecided. Returns whether there are any.
 local function tell_of_payments(journal, options)
@@ -184,7 +206,7 @@ local function tell_of_payments(journal, options)
   return has_any
 end
 
-function actions.recover(options)
+actions.recover = showing(function(options)
   open(options):close()
   local client, sources = connection.open(options)
   local found, is_open = report.must(sources.journal:recover(client)), false
@@ -198,8 +220,8 @@ function actions.recover(options)
   local empty = has_payments and "no single call is open\n" or "nothing is open\n"
   report.write(output.rows(RECOVERED, found, options, empty), options.raw)
   return (is_open or has_payments) and report.UNKNOWN or report.DONE
-end
+end)
 
-function M.start(options) return actions[options.action](options) end
+M.actions = actions
 
 return M

@@ -59,7 +59,7 @@ function M.command(grammar, root, word, names, command)
   local elsewhere = found[1] and "there is " .. listed(found, names) or nil
   if kind == "command" and not near and not hint and names[2] then
     hint = (elsewhere and elsewhere .. "; here" or "there") .. " are " .. table.concat(known, ", ") .. (command.default
-      and ("; `%s %s %s` takes a file of that name"):format(table.concat(names, " "), command.default, word) or "")
+      and ("; `%s %s %s` takes a file of that name"):format(table.concat(names, " "), command.default[1], word) or "")
   end
   hint = hint or elsewhere
   return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""), hint

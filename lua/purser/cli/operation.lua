@@ -343,8 +343,8 @@ function looks.send(screen, options)
 end
 
 --- Looks. Returns the screen.
-function M.look(request)
-  local row, options = request.command.row, request.options
+function M.look(options, _, request)
+  local row = request.command.row
   local screen = { row = row, params = params_of(row, options), fields = {}, call = { key = options.key, info = {} } }
   screen.client, screen.sources = connection.open(options, { is_draft = true })
   screen.asked, screen.call.asked = screen.params, screen.params
@@ -357,8 +357,8 @@ function M.look(request)
 end
 
 --- Asks, and makes the call of the screen. Returns the ends.
-function M.act(screen, request)
-  local row, options = screen.row, request.options
+function M.act(screen, options)
+  local row = screen.row
   if screen.is_known and screen.result then return show_repeated(screen, screen.result, options) end
   if screen.is_known then return { fail(screen, screen.err, options) } end
   if screen.err then return { ends.of_code(report.failure(row, screen.params, screen.err)) } end
@@ -405,9 +405,9 @@ function says.plan(screen, options)
 end
 
 --- Says the end. Returns the exit code.
-function M.say(request, screen, made)
+function M.say(screen, options, made, request)
   if made then return ends.code(made) end
-  return says[request.way](screen, request.options)
+  return says[request.way](screen, options)
 end
 
 return M

@@ -59,7 +59,7 @@ local function list_of(list, options)
   return output.rows(TITLES, records, options, nil, "operation")
 end
 
-function M.start(options)
+function M.say(_, options)
   local word = table.concat(options.word, " ")
   local row, found = find(word)
   if not row and #found == 0 then

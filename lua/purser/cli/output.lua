@@ -198,7 +198,7 @@ local function as_csv(titles, lines, is_raw)
   return table.concat(out)
 end
 
--- Returns a table without the columns that have no value, unless --columns names them.
+-- Returns a table without the columns that have no value, unless --columns names them; and whether it fits.
 local function as_table(titles, lines, is_asked, is_short)
   local used, cells = {}, {}
   for l in ipairs(lines) do cells[l] = {} end
@@ -279,7 +279,7 @@ local slim = {
   operation = { "id", "command", "effect", "summary" },
   deposit = { "insertTime", "coin", "amount", "status", "address" },
   withdrawal = { "applyTime", "coin", "amount", "status", "id" },
-  payment = { "key", "state", "amount", "asset", "to", "id", below = "message" },
+  payment = { "key", "name", "state", "amount", "asset", "to", "id", below = "message" },
 }
 slim.sub_account_deposit = slim.deposit
 
@@ -299,8 +299,8 @@ end
 -- Returns the table of a narrow terminal, with the texts of `below` under their rows, and ids shortened where there is
 -- no room for whole ones; or nil where it does not fit.
 local function narrow_table(few, records)
-  local text, fits = as_table(few, lines_of(few, records), true, true)
-  if not fits then text, fits = as_table(few, shortened(few, lines_of(few, records)), true, true) end
+  local text, fits = as_table(few, lines_of(few, records), false, true)
+  if not fits then text, fits = as_table(few, shortened(few, lines_of(few, records)), false, true) end
   if not fits or not few.below then return fits and text or nil end
   local out, at = {}, -2 -- behind the titles and their rule
   for line in text:gmatch "[^\n]+" do
@@ -344,7 +344,8 @@ function M.rows(titles, records, options, empty, shape)
     for _, title in ipairs(titles) do
       local cell = record[title]
       if cell ~= nil and cell ~= "" then
-        members[#members + 1] = { title, type(cell) == "number" and cell or tostring(cell) }
+        local is_json = type(cell) == "number" or type(cell) == "table"
+        members[#members + 1] = { title, is_json and cell or tostring(cell) }
       end
     end
     list[l] = json.object(members)

@@ -4,8 +4,11 @@
 
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
+local core = require "purser.core"
 local decimal = require "purser.decimal"
 local ends = require "purser.cli.ends"
+local journals = require "purser.cli.journal"
+local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local payouts_opened = require "purser.cli.payouts_opened"
 local output = require "purser.cli.output"
@@ -137,9 +140,25 @@ end
 
 local actions = { show = {}, plan = {}, run = {}, status = {}, report = {} }
 
-function actions.show.look(options) return approvals.read(options.file) end
+-- A file is a plan; else the word is a payment's key.
+function actions.show.look(options)
+  if core.file_mode(options.what) then return { plan = approvals.read(options.what) } end
+  if not options.journal then
+    report.bad_input("payouts show: there is no file %s; for the payment of that key give --journal FILE", options.what)
+  end
+  local found = journals.found(connection.look_at_journal("payouts show", options.journal), options.what)
+  if not found[1] then
+    report.bad_input('payouts show: there is no file %s, and no payment has that key; `%s` lists them', options.what,
+      commands(options) "report")
+  end
+  return { found = found }
+end
 
-function actions.show.say(screen, options) return approvals.show(options, screen) end
+function actions.show.say(screen, options)
+  if screen.plan then return approvals.show(options, screen.plan) end
+  for _, entry in ipairs(screen.found) do report.write(output.json(entry, "  ")) end
+  return report.DONE
+end
 
 function actions.plan.look(options)
   local payments = options.file and read_list(options)
@@ -335,7 +354,9 @@ function actions.report.say(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
   for i, payment in ipairs(list) do
     list[i] = payments_plan.record(payment, payment.state, payment.message)
-    list[i].id = payment.record_id
+    list[i].id, list[i].arrival = payment.record_id, payment.arrival
+    local candidates = payment.candidates
+    list[i].candidates = candidates and (options.format == "json" and json.list(candidates) or #candidates)
   end
   report.write(output.rows(payouts_grammar.TITLES, list, options, nil, "payment"), options.raw)
 end
@@ -442,10 +463,6 @@ function actions.settle.say(screen, options, made)
   return screen.undecided and ends.code(made) or act_on.say(screen, options, made)
 end
 
-function M.look(request, screen) return actions[request.options.action].look(request.options, screen) end
-
-function M.act(screen, request) return actions[request.action].act(screen, request.options) end
-
-function M.say(request, screen, made) return actions[request.action].say(screen, request.options, made) end
+M.actions = actions
 
 return M

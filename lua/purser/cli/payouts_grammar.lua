@@ -7,7 +7,7 @@ local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
 
-local M = { TITLES = { "key", "state", "amount", "asset", "to", "id", "message" } }
+local M = { TITLES = { "key", "state", "arrival", "amount", "asset", "to", "id", "message", "name", "candidates" } }
 
 local QUEUE = { "--queue", "<name>", "Name of the queue; without it \"default\"." }
 local OPERATION = { "--operation", "<operation>",
@@ -45,8 +45,10 @@ local list = {
       { "--journal-id", "<id>", "Of a plan to be signed: the payer's journal, where it is on another machine.",
         needs = SIGNED } },
     function() return output.group(payments_plan.TITLES), connection.safety, connection.service end, does = "plan" },
-  { "show", "Show a plan that persons sign, with what is odd first.",
-    { { "file", "The plan.", kind = "file", reads = "plan" } }, "june.plan",
+  { "show", "Show a plan that persons sign, with what is odd first; or everything about a payment, as JSON, with the "
+    .. "records that an undecided one may be.",
+    { { "what", "The file of the plan; or the key of a payment, with --journal.", kind = "file", reads = "plan" } },
+    "june.plan",
     { { "--html", "<file>", "Write a page for a browser." },
       { "--records", "<file>", "What you signed before; what is neither there nor in --journal is new to you." } },
     function() return connection.safety end },
@@ -84,7 +86,7 @@ local list = {
 function M.grammar()
   return grammar.actions("payouts", "Pay a list of payments, each once, however often the command is started or killed."
     .. "\nThe first line of FILE names columns: key, and the parameters of the operation. A key names its payment for "
-    .. "good.\n`purser payouts FILE` is `purser payouts run FILE`.", list, "run")
+    .. "good.\n`purser payouts FILE` is `purser payouts run FILE`.", list, { "run", "^[^-].*[./]" })
 end
 
 return M

@@ -5,6 +5,7 @@
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
+local ends = require "purser.cli.ends"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
@@ -38,28 +39,30 @@ function M.grammar()
     .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person "
     .. "has to look.", {
     { "begin", "Keep the place, before the first look.", {}, "--to sqlite:deposits.db", { TO, CUSTOMERS, COIN, SUB,
-      { "--again", "The database was put back: ask a person about what succeeded before." }, JSON }, connected },
+      { "--again", "The database was put back: ask a person about what succeeded before." }, JSON }, connected,
+      does = "send" },
     { "run", "Look and hand over, until it is stopped.", {}, "--to sqlite:deposits.db --run shop=./credit.sh", { TO,
       CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long; without it, never." }, { "--once", "Look once." },
-      { "--dry", "Show what a look would credit; keep nothing, hand nothing over." }, JSON }, connected },
+      { "--dry", "Show what a look would credit; keep nothing, hand nothing over.", way = "plan" }, JSON }, connected,
+      does = "send" },
     { "list", "Show the deposits that a person has to end.", {}, "--to sqlite:deposits.db", { TO, COIN, JSON },
       nothing },
     { "settle", "End a deposit: give CUSTOMER, same DP, refuse or seen.", { { "deposit", "As list prints it: dp_..." },
       { "verb", "give, same, refuse or seen." }, { "third", "The customer, or the same deposit.", optional = true } },
-      "dp_766a... give alice", { TO }, nothing },
+      "dp_766a... give alice", { TO }, nothing, does = "send" },
     { "deliveries", "Show what waits for each receiver.", {}, "--json", { TO, JSON }, nothing },
     { "replay", "Hand over again.", { NAME, { "from", "dp_..., the id of an event, or a time such as 1h." } },
-      "shop 1h", { TO }, nothing },
+      "shop 1h", { TO }, nothing, does = "send" },
     { "receivers", "Rename or forget a receiver.",
       { { "verb", "rename or drop.", choices = { "rename", "drop" } }, NAME,
-        { "new", "Of rename: the new name.", optional = true } }, "drop shop", { TO }, nothing },
+        { "new", "Of rename: the new name.", optional = true } }, "drop shop", { TO }, nothing, does = "send" },
     { "test", "Send a receiver dp_test/credit of 0.", { NAME }, "shop --run shop=./credit.sh", { TO },
-      receivers.options },
+      receivers.options, does = "send" },
     { "address", "Make or find a deposit address, and note whose it is.",
       { { "customer", "Your name of the customer." }, { "coin", "As USDT." }, { "network", "By any of its names." } },
       "alice USDT TRX", { TO, JSON },
-      function() return connection.service end },
+      function() return connection.service end, does = "send" },
     { "check", "Add up by coin.", {}, "--coin USDT", { TO, COIN, JSON }, nothing },
   })
 end
@@ -125,55 +128,84 @@ function M.made_address(client, coin, network, takes)
   return made, plan
 end
 
-local actions = {}
-
-function actions.begin(options)
-  local customers = customers_of(options)
-  local begun = report.must(open(options, true):begin { customers = customers, again = options.again })
-  if options.again and not options.json then
-    return report.write(("all that the service shows was read: a person is asked about %d; %d pending: later\n"):format(
-      begun.asked, begun.pending)) and (begun.asked > 0 and ASKED or report.DONE)
-  end
-  report.write(options.json and output.json(begun) or ("all that the service shows was read: %d succeeded before now: "
-    .. "not credited; %d pending: later\n"):format(begun.old, begun.pending))
+-- Steps of an action that shows something: the opened deposits, a text and the exit code.
+local function showing(say)
+  return { look = function(options) return { receive = open(options) } end, say = function(screen, options)
+    return say(screen.receive, options) or report.DONE
+  end }
 end
 
-function actions.run(options)
-  local customers = customers_of(options)
-  local receive, client = open(options, true)
-  local function made(event)
-    local row = event.row
-    report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(
-      values.show_time(client:now(), "local"):match "%d+:%d+:%d+", event.kind, row.dp, row.customer, row.paid_amount,
-      row.paid_coin, row.network)) .. "\n")
-  end
-  if options.dry then
-    local events, asked = receive:preview { customers = customers }
-    for _, event in ipairs(report.must(events, asked)) do made(event) end
-    for _, line in ipairs(asked) do
-      local text = ("%s: %s %s  %s"):format(line.deposit, line.amount, line.coin, line.why)
-      report.say("a person would be asked about %s", plain_text.clean(text))
-    end
-    return math.max(asked_code(options, receive), asked[1] and ASKED or report.DONE)
-  end
-  local ok, err = receive:run { customers = customers, deadline_ms = options.once and 0 or options.deadline,
-    made = made,
+-- Steps of an action that writes: the opened deposits, what is written, and a text.
+---@param makes boolean|nil  a missing database is made, and a client
+local function writing(makes, act, say)
+  return {
+    look = function(options)
+      local receive, client = open(options, makes)
+      return { receive = receive, client = client, customers = customers_of(options) }
+    end,
+    act = function(screen, options)
+      screen.made = act(screen, options)
+      return { "made" }
+    end,
+    say = function(screen, options) return say and say(screen.made, options, screen) or report.DONE end,
+  }
+end
+
+-- Shows an event that was made, or would be.
+local function show_event(client, event, options)
+  local row = event.row
+  report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(
+    values.show_time(client:now(), "local"):match "%d+:%d+:%d+", event.kind, row.dp, row.customer, row.paid_amount,
+    row.paid_coin, row.network)) .. "\n")
+end
+
+local actions = {}
+
+actions.begin = writing(true, function(screen, options)
+  return report.must(screen.receive:begin { customers = screen.customers, again = options.again })
+end, function(begun, options)
+  if options.json and not options.again then return report.write(output.json(begun)) and report.DONE end
+  local what = options.again and "a person is asked about %d" or "%d succeeded before now: not credited"
+  report.write(options.json and output.json(begun) or ("all that the service shows was read: " .. what
+    .. "; %d pending: later\n"):format(options.again and begun.asked or begun.old, begun.pending))
+  return options.again and begun.asked > 0 and ASKED or report.DONE
+end)
+
+actions.run = writing(true, function(screen, options)
+  return { screen.receive:run { customers = screen.customers, deadline_ms = options.once and 0 or options.deadline,
+    made = function(event) show_event(screen.client, event, options) end,
     told = function(name, event, taken, message)
       local text = taken or plain_text.clean(values.in_shell(tostring(message)))
       if not taken then report.say("%s did not take %s: %s", name, event.id, text) end
     end,
-    problem = function(problem) report.say("%s", report.sentence(problem)) end }
+    problem = function(problem) report.say("%s", report.sentence(problem)) end } }
+end, function(made, options, screen)
+  local ok, err = made[1], made[2]
   if not ok and err.code == "held" then
     report.say("%s", err.message)
     return HELD
   end
   if not ok then return report.failure({ effect = "read" }, {}, err) end
-  local code = waiting_code(options, receive, receivers.of(options))
-  return math.max(code, asked_code(options, receive))
+  local code = waiting_code(options, screen.receive, receivers.of(options))
+  return math.max(code, asked_code(options, screen.receive))
+end)
+
+-- Shows the credits of a run that keeps nothing. Returns the exit code.
+local function preview(screen, options)
+  local events, asked = screen.receive:preview { customers = screen.customers }
+  for _, event in ipairs(report.must(events, asked)) do show_event(screen.client, event, options) end
+  for _, line in ipairs(asked) do
+    local text = ("%s: %s %s  %s"):format(line.deposit, line.amount, line.coin, line.why)
+    report.say("a person would be asked about %s", plain_text.clean(text))
+  end
+  return math.max(asked_code(options, screen.receive), asked[1] and ASKED or report.DONE)
 end
 
-function actions.list(options)
-  local lines = of_coin(options, report.must(open(options):list()))
+local run_says = actions.run.say
+function actions.run.say(screen, options, made) return (made and run_says or preview)(screen, options) end
+
+actions.list = showing(function(receive, options)
+  local lines = of_coin(options, report.must(receive:list()))
   for _, line in ipairs(options.json and {} or lines) do
     local text = { ("%s  %s %s  %s  since %s\n"):format(line.deposit, line.amount, line.coin, line.why,
       values.show_time(line.since)), ("   %s to %s%s, transaction %s\n"):format(line.network, line.address,
@@ -185,55 +217,56 @@ function actions.list(options)
   end
   if options.json then report.write(output.json(json.list(lines), "  ")) end
   return lines[1] and ASKED or report.DONE
-end
+end)
 
-function actions.settle(options)
-  local receive = open(options)
-  report.must(receive:settle(options.deposit, options.verb, options.third, os.getenv "USER"))
-end
+actions.settle = writing(false, function(screen, options)
+  return report.must(screen.receive:settle(options.deposit, options.verb, options.third, os.getenv "USER"))
+end)
 
-function actions.deliveries(options)
-  local receive = open(options)
+actions.deliveries = showing(function(receive, options)
   if options.json then report.write(output.json(json.list(report.must(receive:deliveries())), "  ")) end
   return waiting_code(options, receive)
-end
+end)
 
-function actions.replay(options)
-  local receive, what = open(options), options.from
+actions.replay = writing(false, function(screen, options)
+  local what = options.from
   if not what:find "^dp_" then
     local ms, message = values.time(what)
     what = ms or report.bad_input("%s; or give dp_..., or an event's id", message)
   end
-  report.write(("events that the next run sends again: %d\n"):format(report.must(receive:replay(options.name, what))))
-end
+  return report.must(screen.receive:replay(options.name, what))
+end, function(count) report.write(("events that the next run sends again: %d\n"):format(count)) end)
 
-function actions.receivers(options)
+actions.receivers = writing(false, function(screen, options)
   if (options.verb == "rename") ~= (options.new ~= nil) then report.bad_input "give rename OLD NEW, or drop NAME" end
-  report.must(open(options):rename(options.name, options.new))
-end
+  return report.must(screen.receive:rename(options.name, options.new))
+end)
 
-function actions.test(options)
-  local ok, message = open(options):test(options.name)
-  if ok then return report.write(("%s took dp_test/credit\n"):format(options.name)) and report.DONE end
-  report.say("%s: %s", options.name, values.in_shell(tostring(message)))
+actions.test = writing(false, function(screen, options)
+  return { screen.receive:test(options.name) }
+end, function(made, options)
+  if made[1] then return report.write(("%s took dp_test/credit\n"):format(options.name)) and report.DONE end
+  report.say("%s: %s", options.name, values.in_shell(tostring(made[2])))
   return report.REJECTED
-end
+end)
 
-function actions.address(options)
-  local receive, client = open(options, true)
-  local made = M.made_address(client, options.coin, options.network, function(row)
+actions.address = writing(true, function(screen, options)
+  local receive = screen.receive
+  local made = M.made_address(screen.client, options.coin, options.network, function(row)
     local ok, err = receive:note_address(options.customer, row.address, row.memo)
     return ok or err.kind ~= "argument" and report.must(ok, err) -- a database that fails says nothing of the address
   end)
   report.must(receive:note_address(options.customer, made.address, made.memo))
+  return made
+end, function(made, options)
   local memo = made.memo ~= "" and made.memo or nil
   report.write(options.json and output.json { customer = options.customer, address = made.address, memo = memo }
     or plain_text.clean(made.address .. (memo and " memo " .. memo or "")) .. "\n")
-end
+end)
 
-function actions.check(options)
+actions.check = showing(function(receive, options)
   local adds_up, list = true, {}
-  for i, sum in ipairs(of_coin(options, report.must(open(options):check()))) do
+  for i, sum in ipairs(of_coin(options, report.must(receive:check()))) do
     adds_up = adds_up and sum.adds_up
     list[i] = { coin = sum.coin, adds_up = sum.adds_up, deposit = sum.odd }
     for _, name in ipairs { "received", "credited", "reversed", "person", "refused", "pending" } do
@@ -247,39 +280,57 @@ function actions.check(options)
   end
   if options.json then report.write(output.json(json.list(list), "  ")) end
   return adds_up and report.DONE or ASKED
-end
+end)
 
-function M.start(options) return actions[options.action](options) or report.DONE end
+M.actions = actions
 
 M.address = {}
 
+local JUDGED = { "--coin", "<coin>", "Reads the coin's networks and contracts, too, from the service.",
+  target = "of_coin" }
+
 function M.address.grammar()
-  return {
-    text = "Show the deposit address of a coin on a network. It is made where there is none. An answer of another coin "
-      .. "or network, or of a form that the network cannot have, is refused. `purser address check TEXT NETWORK` says "
-      .. "what an address is, and whether it is one of the network: without a key, and without the service.",
-    arguments = { { "coin", "As USDT; or the word check.", values = {} },
-      { "network", "By any of its names: TRX, TRC20, Tron(TRC20); or the address to check.", optional = true,
-        values = {} }, { "of", "Of an address to check: its network.", optional = true, values = {} } },
-    { "Options", { "--json", "As JSON." },
-      { "--memo", "<text>", "Of an address to check: the memo, tag or id." },
-      { "--coin", "<coin>", "Of an address to check: reads the coin's networks and contracts, from the service.",
-        target = "of_coin" } }, connection.service, connection.messages,
-  }
+  local function nothing() return connection.service end
+  return grammar.actions("address", "Deposit addresses of the account, and what an address is.\n"
+    .. "`purser address USDT TRX` is `purser address show USDT TRX`.", {
+    { "show", "Show the deposit address of a coin on a network. It is made where there is none. An answer of another "
+      .. "coin or network, or of a form that the network cannot have, is refused.",
+      { { "coin", "As USDT.", values = {} },
+        { "network", "By any of its names: TRX, TRC20, Tron(TRC20).", values = {} } }, "USDT TRX", { JSON }, nothing,
+      does = "send" },
+    { "check", "Say what an address is, and whether it is one of a network: without a key and, unless a coin is named, "
+      .. "without the service.",
+      { { "text", "The address.", values = {} },
+        { "network", "By any of its names.", optional = true, values = {} } },
+      "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7 TRX",
+      { JSON, { "--memo", "<text>", "The memo, tag or id." }, JUDGED }, nothing },
+  }, { "show", "^[^-]" })
 end
 
-function M.address.start(options)
-  if options.coin == "check" then return address.check(options) end
-  local made, plan = M.made_address(connection.open(options), options.coin, options.network)
-  local network, memo = plan.network, made.memo ~= nil and made.memo ~= "" and tostring(made.memo) or nil
+M.address.actions = { show = {}, check = address }
+
+function M.address.actions.show.look(options)
+  return { client = connection.open(options) }
+end
+
+function M.address.actions.show.act(screen, options)
+  screen.made, screen.plan = M.made_address(screen.client, options.coin, options.network)
+  return { "made" }
+end
+
+function M.address.actions.show.say(screen, options, made)
+  local row, plan, network = screen.made, screen.plan, screen.plan.network
+  local memo = row.memo ~= nil and row.memo ~= "" and tostring(row.memo) or nil
   if options.json then
-    return report.write(output.json { coin = plan.coin, address = made.address, memo = memo,
-      network = network.network, netWork = network.netWork, confirmations = network.minConfirm }) and report.DONE
+    report.write(output.json { coin = plan.coin, address = row.address, memo = memo, network = network.network,
+      netWork = network.netWork, confirmations = network.minConfirm })
+    return ends.code(made)
   end
-  local cells = { made.address, memo or "", plan.coin, ("%s (%s)"):format(tostring(network.netWork),
+  local cells = { row.address, memo or "", plan.coin, ("%s (%s)"):format(tostring(network.netWork),
     tostring(network.network)), network.minConfirm }
   for i, cell in ipairs(cells) do cells[i] = plain_text.clean(tostring(cell)) end
   report.write(output.fields({ "address", "memo", "coin", "network", "confirmations" }, { cells }))
+  return ends.code(made)
 end
 
 return M

@@ -129,7 +129,7 @@ local function serve(httpd, world, options)
 end
 
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
-function M.start(options)
+function M.say(_, options)
   local is_built, httpd = pcall(require, "purser.httpd")
   if not is_built then
     report.say("%s", tostring(httpd):find("not found", 1, true)
@@ -169,7 +169,7 @@ function M.test.grammar()
   }
 end
 
-function M.test.start(options)
+function M.test.say(_, options)
   if not options.command[1] then
     report.bad_input "test: there is no program; give one after --, such as: purser test -- lua5.4 pay.lua"
   end

@@ -68,7 +68,7 @@ local function look(alerts, metrics, options, journal)
   return #problems == 0
 end
 
-function M.start(options)
+function M.say(_, options)
   local made = alerts_of(options)
   connection.may_lack_journal("watch", options)
   local metrics = purser.monitor.metrics()
@@ -111,7 +111,7 @@ local function progress_of(at)
     at.error and "; the last read failed: " .. at.error.message or "")
 end
 
-function M.wait.start(options)
+function M.wait.say(_, options)
   for _, name in ipairs(options.kind == "transfer" and { "goal", "since" } or {}) do
     if options[name] then report.bad_input("wait transfer: --%s is of a withdrawal; leave it out", name) end
   end

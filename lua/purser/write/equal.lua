@@ -3,6 +3,7 @@
 -- of the address. The option `equal_since` of a call asks in the transaction that records the call, so two programs
 -- never pass the question together.
 
+local arrival = require "purser.write.arrival"
 local decimal = require "purser.decimal"
 local core = require "purser.core"
 local digests = require "purser.write.digests"
@@ -19,6 +20,7 @@ local PAGE = 1000
 local SENT = [[SELECT id, key, form, payment, queue, operation, params, sent_at FROM purser_calls
   WHERE sent_at >= $1 AND (sent_at, id) > ($2, $3) AND state <> 'planned' AND params LIKE $4
   AND (state NOT IN ('rejected', 'not_sent', 'not_done') OR rejected = 'yes' OR disowned = 'yes')
+  AND COALESCE(]] .. arrival.COLUMN .. [[, '') NOT IN ('failed', 'cancelled')
   ORDER BY sent_at, id LIMIT ]] .. PAGE
 
 -- Returns what equal transfers share.

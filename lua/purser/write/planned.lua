@@ -3,7 +3,9 @@
 --- plans, takes, sends and ends planned calls by these names alone, and owns the stage, due time and lease of their
 --- rows.
 
+local arrival = require "purser.write.arrival"
 local call = require "purser.write.call"
+local candidates = require "purser.write.candidates"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
 local digests = require "purser.write.digests"
@@ -20,6 +22,8 @@ local validate = require "purser.client.call.validate"
 local words = require "purser.write.journal.words"
 
 ---@class purser.modules.planned
+---@field MADE string  the condition of a row whose call was made: of a withdrawal, seen to be sent
+---@field ARRIVAL string  the column of what a done call's record showed later; NULL where nobody looked
 ---@field KEPT_PLANS string  the query for the plans that let an attempt of a call through that is not pruned
 local M = {}
 
@@ -36,6 +40,14 @@ M.update = calls.update
 --- Returns the columns of a stage.
 ---@type fun(tx: table, change: purser.Stage): table<string, string>
 M.staged = calls.staged
+
+--- Returns the records that a row's undecided call may have made, the likest first; nil for none.
+---@type fun(row: table<string, string>): purser.Candidate[]|nil
+M.candidates = candidates.of
+
+--- Returns records as candidates, the likest first.
+---@type fun(records: table[], operation: string, params: table, sent_at: integer|nil): purser.Candidate[]
+M.ordered = candidates.ordered
 
 --- Returns an operation by its full name, to be read only; nil for none.
 ---@type fun(operation: string): table|nil
@@ -117,6 +129,28 @@ M.standing_word = words.standing
 
 M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
+
+M.MADE, M.ARRIVAL = arrival.MADE, arrival.COLUMN .. " AS arrival"
+
+--- Returns whether an entry of journal:entries was made: of a withdrawal, seen to be sent.
+---@type fun(entry: purser.JournalEntry): boolean
+M.is_made = arrival.is_made
+
+--- Returns what became of a done call: accepted, sent, failed or cancelled. Reads the history at most once a minute.
+---@type fun(client: purser.Client, journal: purser.Journal, entry: purser.JournalEntry): string|nil, purser.Error|nil
+M.look = arrival.look
+
+--- Looks at the oldest withdrawals to a destination whose end was not seen.
+---@type fun(client: purser.Client, journal: purser.Journal, destination: string)
+M.look_at_destination = arrival.look_at_destination
+
+--- Keeps the state of a withdrawal's record that a client saw, in the client's journal.
+---@param client purser.Client
+---@param record table
+function M.note(client, record)
+  local state = private.state_of(client)
+  if state then arrival.note(state._journal, record, client:now()) end
+end
 
 --- Ends the transaction where the journal is of another account or service than the client's.
 ---@type fun(tx: table, client: purser.Client)

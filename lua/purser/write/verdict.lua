@@ -124,6 +124,18 @@ local function compared(subject, record, name)
   return sent == shown or name == "address" and tostring(record.address):lower() == subject.letters
 end
 
+--- Returns the sent members in which a record agrees with a call, in order.
+---@return string[]
+function M.fits(subject, record)
+  local list = {}
+  for _, name in ipairs(subject.names) do
+    local is_sent = subject.sent[name] ~= nil or name == "time" or name == "id" and subject.id ~= nil
+    if is_sent and compared(subject, record, name) then list[#list + 1] = name end
+  end
+  table.sort(list)
+  return list
+end
+
 -------------------------------------------------------------------------------------------------- what records show
 
 -- Notes that a member was shown as it was sent, from when to when, or otherwise, and by whose record alone.

@@ -15,7 +15,8 @@ describe("the tools of an agent", function()
         reconciled = reconciled + 1
         return nil, problem
       end }
-    made = tools.new { stop_file = "/nonexistent/stop", client = client, journal = { log = function() return 1 end,
+    made = tools.new { stop_file = "/nonexistent/stop", client = client, journal = { db = {
+      transaction = function() return nil, "disk" end }, log = function() return 1 end,
       end_log = function() end, entries = function(_, filter) return entries(filter) end } }
   end)
 

@@ -156,7 +156,7 @@ describe("what is pruned", function()
 end)
 
 describe("a destination", function()
-  it("is known since the first call that was made", function()
+  it("is known since the first payment that was seen to be sent", function()
     own.within(function(tx)
       local call = send(tx, "1", 0, "1")
       local function since() return approval_rows.known(tx, NOTHING, call.destination).known_since end
@@ -165,6 +165,18 @@ describe("a destination", function()
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '2'"
       send(tx, "3", 9, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '3'"
+      for i, state in ipairs { "accepted", "failed", "cancelled" } do
+        send(tx, state, i, "1")
+        tx:rows("UPDATE purser_calls SET state = 'done' WHERE id = $1", state)
+        own.arrived(tx, state, state)
+      end
+      assert.is_nil(since())
+      own.arrived(tx, "3", "sent")
+      assert.equal(NOON + 9 * HOUR, since())
+      own.arrived(tx, "2", "sent")
+      tx:rows "UPDATE purser_calls SET record_id = 'another' WHERE id = '2'"
+      assert.equal(NOON + 9 * HOUR, since()) -- another record was seen
+      tx:rows "UPDATE purser_calls SET record_id = '' WHERE id = '2'"
       assert.equal(NOON + 5 * HOUR, since())
       assert.equal(NOON + 9 * HOUR, approval_rows.known(tx, NOTHING, "").newest) -- for the clock
       return true
@@ -180,6 +192,7 @@ describe("a destination", function()
         versions = { { digest = "d" } } })
       send(tx, "1", 2, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '1'"
+      own.arrived(tx, "1", "sent")
       assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, NOTHING, call.destination).known_since)
       return true
     end)

@@ -38,6 +38,12 @@ end
 
 local function add(...) setting.add(signed(...)) end
 
+-- Writes that the payment of a key was seen to be sent.
+local function arrived(key)
+  assert(setting.journal.db:rows("INSERT OR REPLACE INTO purser_arrivals SELECT id, record_id, 'sent', '1', '1' "
+    .. "FROM purser_calls WHERE key = $1 OR payment = $1", key))
+end
+
 describe("a call under a policy", function()
   it("is sent once two persons have signed its plan, and as it stands there", function()
     local client, one = assert(setting.client()), row("inv-1", "15")
@@ -362,6 +368,8 @@ describe("a call under a policy", function()
     refused("rule", setting.send(row("a", "5"), client)) -- that one was not made
     assert(setting.send(row("b", "1"), client))
     setting.now = setting.NOW + 14 * DAY
+    refused("rule", setting.send(row("a", "5"), client)) -- accepted is not sent
+    arrived "b"
     assert(setting.send(row("a", "5"), client))
     refused("rule", setting.send(row("c", "5", { memo = "7" }), client))
   end)
@@ -394,6 +402,7 @@ describe("an account that was once under a policy", function()
   it("has calls that were sent before count as known", function()
     local without = assert(setting.client { policy = false })
     assert(setting.send(row("a", "5"), without))
+    arrived "a"
     local given = policies.given({ rules = { { name = "known", effect = "allow", when = { known_days = 7 },
       approvals = {} } } }, true)
     setting.install(given, "alice", "bob")

@@ -101,6 +101,34 @@ describe("the review of a plan", function()
     assert.matches("\n +%^", lines)
   end)
 
+  it("knows a payee in whatever spelling, with a memo that is a number, and on a network of whatever name", function()
+    local function row(key, params, amount)
+      params.coin, params.amount = params.coin or "TON", amount or "5"
+      return { key = key, operation = "wallet.withdraw", payee = "", params = params }
+    end
+    local ton = { bounced = "EQDKbjIcfM6ezt8KjKJJLshZJJSqX7XOA4ff-W72r5gqPrHF",
+      plain = "UQDKbjIcfM6ezt8KjKJJLshZJJSqX7XOA4ff-W72r5gqPuwA" }
+    local function known(params)
+      return { { operation = "wallet.withdraw", at = 0, base_url = "https://s.example", params = params } }
+    end
+    local text = show({ row("a", { netWork = "TONCOIN", address = ton.plain }),
+      row("b", { netWork = "TONCOIN", address = ton.bounced }) }, { known = known { coin = "TON", amount = "1",
+        netWork = "TONCOIN", address = ton.bounced }, now = NOW })
+    assert.is_nil(text:find("NEW", 1, true))
+    assert.is_nil(text:find("never paid", 1, true))
+    assert.is_nil(text:find("another memo", 1, true))
+    assert.matches("b  the same amount to the same address as a", text, 1, true)
+    assert.matches("10 TON in 2 rows to", text, 1, true)
+    local xrp = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh"
+    text = show({ row("a", { coin = "XRP", netWork = "XRP", address = xrp, memo = "7" }) }, { known = known {
+      coin = "XRP", amount = "1", netWork = "XRP", address = xrp, memo = "007" }, now = NOW })
+    assert.is_nil(text:find("another memo", 1, true))
+    text = show({ row("a", { netWork = "X", address = "No-Network-Has-This" }) }, { known = known { coin = "TON",
+      amount = "1", netWork = "X", address = "no-network-has-this" }, now = NOW })
+    assert.matches("NEW", text, 1, true)
+    assert.matches("ONLY THE ENDS", text, 1, true)
+  end)
+
   it("shows all that travels, whatever the operation", function()
     local text = show({
       { key = "a", operation = "sub_account.create_api_key", payee = "", params = { subAccount = "desk0001", note = "n",

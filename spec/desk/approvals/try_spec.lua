@@ -20,6 +20,7 @@ local function pay(tx, id, at, amount, more)
     ('{"address":"%s","amount":"%s","coin":"%s","netWork":"TRX"}'):format(more.address or "TPayee", amount,
       more.coin or "USDT"), own.time_text(at), more.queue or "", more.state or "done",
     more.disowned or "")
+  if not more.state then own.arrived(tx, id, more.arrival or "sent") end
 end
 
 local function run(rules, more)
@@ -71,6 +72,17 @@ describe("a policy that is tried", function()
       return tx:rows "SELECT amount FROM purser_sums WHERE place = ''"
     end, NOON + 4)
     assert.same({ { amount = "200" } }, sums)
+  end)
+
+  it("knows no address where all that was paid came back", function()
+    own.within(function(tx)
+      for i, state in ipairs { "failed", "cancelled", "accepted", "sent", "sent" } do
+        pay(tx, "i" .. i, NOON + i * DAY, "5", { arrival = state })
+      end
+      return true
+    end)
+    local trial = assert(run { { name = "known", effect = "allow", when = { known_days = 0 }, approvals = {} } })
+    assert.same({ 1, 4 }, { trial.unasked, trial.refused })
   end)
 
   it("knows an address where that was paid, and at no other service", function()

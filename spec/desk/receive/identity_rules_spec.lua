@@ -86,7 +86,7 @@ describe("A record of a deposit", function()
   it("is kept as it was shown last", function()
     local function kept()
       local row = assert(world.store:rows "SELECT * FROM purser_receive_deposit")[1]
-      return { row.coin, row.network, row.address, row.tx, row.amount, row.state, tonumber(row.time) }
+      return { row.coin, row.network, row.address, row.tx, row.amount, row.status, tonumber(row.time) }
     end
     local address = receive_readings.ADDRESS
     world.show { { tx = "a", status = 4 } }

@@ -5,33 +5,37 @@ local readers = require "purser.desk.receive.reader"
 
 local EVM = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 
-local function face(fields)
+local function fingerprint(fields)
   local record = { coin = "USDT", network = "TRX", txId = "ab12", address = EVM, memo = "7", amount = "5",
     insertTime = 1700000000000, status = 5 }
   for name, value in pairs(fields or {}) do record[name] = value end
-  return readers.value(record, function(coin, network) return coin, network end).face
+  return readers.value(record, function(coin, network) return coin, network end).fingerprint
 end
 
 describe("A record of a deposit", function()
   for _, spelling in ipairs { { txId = "0xAB12" }, { txId = "ab12:0" }, { address = EVM:lower() }, { amount = "5.00" },
     { address = EVM .. ":7", memo = "" }, { insertTime = 1700000001000 }, { status = 4 } } do
-    it("is the same in another spelling: " .. next(spelling), function() assert.equal(face(), face(spelling)) end)
+    it("is the same in another spelling: " .. next(spelling), function()
+      assert.equal(fingerprint(), fingerprint(spelling))
+    end)
   end
 
   for _, other in ipairs { { coin = "SHIB" }, { network = "ETH" }, { txId = "ab13" },
     { address = EVM:lower():gsub("d$", "e") },
     { memo = "07" }, { amount = "5.01" } } do
-    it("is another one with another " .. next(other), function() assert.not_equal(face(), face(other)) end)
+    it("is another one with another " .. next(other), function()
+      assert.not_equal(fingerprint(), fingerprint(other))
+    end)
   end
 
   it("has its time where it has no transaction", function()
-    assert.not_equal(face { txId = "" }, face { txId = "", insertTime = 1700000001000 })
+    assert.not_equal(fingerprint { txId = "" }, fingerprint { txId = "", insertTime = 1700000001000 })
   end)
 
   it("is kept as JSON without what is no plain value", function()
-    assert.equal('{"coin":"USDT"}', readers.raw { record = { coin = "USDT", list = { 1 } } })
-    assert.equal("{}", readers.raw { record = { list = { 1 } } })
-    assert.equal("{}", readers.raw { record = { amount = 0 / 0 } })
+    assert.equal('{"coin":"USDT"}', readers.raw { shown = { coin = "USDT", list = { 1 } } })
+    assert.equal("{}", readers.raw { shown = { list = { 1 } } })
+    assert.equal("{}", readers.raw { shown = { amount = 0 / 0 } })
   end)
 
   it("without a time that a row can keep is as old as can be: it holds up no other record", function()

@@ -29,8 +29,8 @@ describe("A database of deposits", function()
     world.deposit "5"
     world.sim:advance(3600000)
     assert(world.receive:run { deadline_ms = 0 })
-    local row = world.receive.store:rows "SELECT credited, old, time FROM purser_receive_deposit"[1]
-    assert.same({ "1", "", 13 }, { row.credited, row.old, #row.time })
+    local row = world.receive.store:rows "SELECT state, held, time FROM purser_receive_deposit"[1]
+    assert.same({ "credited", "", 13 }, { row.state, row.held, #row.time })
   end)
 
   it("returns the refusal of a change as an error of the caller's, and keeps nothing of the change", function()

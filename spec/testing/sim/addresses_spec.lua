@@ -79,7 +79,7 @@ describe("the form of an address", function()
       for _, coin in pairs(coins.by_name) do
         for _, chain in ipairs(coin.networks) do
           local record = addresses.of_account(sim, owner, chain)
-          assert.is_true(addresses.is_valid(chain, record.address), chain.long .. " " .. record.address)
+          assert.is_true(addresses.is_valid(sim, chain, record.address), chain.long .. " " .. record.address)
           local judged = address.check { address = record.address, memo = record.memo, network = chain.public }
           assert.equal("good", judged.state, record.address) -- a plan rejects a wrong checksum
           assert.equal(chain.memo ~= nil, record.memo ~= nil, chain.long)
@@ -94,6 +94,7 @@ describe("the form of an address", function()
   end)
 
   it("is that of its chain, to the last character", function()
+    local sim = purser.sim.new {}
     local evm, tron, bitcoin = network("USDT", "ETH"), network("USDT", "TRX"), network("BTC", "BTC")
     for _, case in ipairs {
       { evm, "0x" .. ("ab"):rep(20), true }, { evm, "0x" .. ("ab"):rep(19) .. "a", false },
@@ -108,7 +109,7 @@ describe("the form of an address", function()
       { bitcoin, "2" .. ("z"):rep(34), false },
       { bitcoin, "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7", false },
     } do
-      assert.equal(case[3], addresses.is_valid(case[1], case[2]), case[1].long .. " " .. case[2])
+      assert.equal(case[3], addresses.is_valid(sim, case[1], case[2]), case[1].long .. " " .. case[2])
     end
   end)
 

@@ -5,7 +5,8 @@
 local purser = require "purser"
 local rehearsed = require "rehearsed"
 
-local ALL = { "nothing", "the answer is lost", "lost, and its record comes late", "429", "killed before it arrives",
+local ALL = { "nothing", "the answer is lost", "lost, and its record comes late",
+  "lost, and its record has another form", "executed, and its copy is rejected", "429", "killed before it arrives",
   "killed after it is executed" }
 
 -- Returns what is wrong with each run, by its fault; "" where nothing is.
@@ -27,6 +28,7 @@ describe("a rehearsal", function()
     local TWICE = "made 2 times: wallet transfer 10000001 USDT 5 SPOT FUTURES"
     local seen = {}
     assert.same({ nothing = "", ["the answer is lost"] = TWICE, ["lost, and its record comes late"] = TWICE,
+      ["lost, and its record has another form"] = TWICE, ["executed, and its copy is rejected"] = TWICE,
       ["429"] = "", ["killed before it arrives"] = "", ["killed after it is executed"] = TWICE },
       outcomes(rehearsed.blind, { on_run = function(run) seen[#seen + 1] = run.fault end }))
     assert.same(ALL, seen)

@@ -114,6 +114,7 @@ end
 -- Returns nil when everything in `requested` is in `found`, of the same type; else where it is not. More may be there.
 local function difference(requested, found, where)
   if type(requested) ~= "table" then
+    if requested == "" and found == nil then return nil end -- the document's "" is null
     if requested == found or found ~= nil and is_changed(requested, found, where) then return nil end
     return ("%s: %s %s instead of %s"):format(where, type(found), tostring(found), tostring(requested))
   end

@@ -208,6 +208,8 @@ describe("all operations over HTTP", function()
 
   it("have members of the same names and types in both, but for what the live service adds", function()
     local function within(small, large, where)
+      local is_null = large == nil and (where:find "%.memo$" or where:find "%.addressTag$")
+      if is_null then return end -- for the document's ""
       if type(small) ~= "table" then return assert.equal(small, large, where) end
       assert.equal("table", type(large), where)
       for name, inner in pairs(small) do within(inner, large[name], where .. "." .. tostring(name)) end

@@ -383,6 +383,14 @@ describe("the spending limit of an account", function()
     assert(spend(bare(), "15"))
   end)
 
+  it("counts what was spent while no limit held, though an earlier limit had kept a sum of the same period", function()
+    assert(spend(client_with("100", DAY), "50"))
+    rejected(spend(bare(), "60")) -- the sum of the period is kept from here on
+    assert(journal:limit({ asset = "USDT", by = "bob" }))
+    assert(spend(bare(), "200"))
+    assert.matches("of which 250 are spent", rejected(spend(client_with("90", DAY), "30")).message)
+  end)
+
   it("counts a call once that is repeated under its key, though a person disowned it before the limit stood", function()
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "6" }
     answer = { status = 500, body = "", headers = "" }

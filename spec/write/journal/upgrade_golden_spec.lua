@@ -9,7 +9,7 @@ local purser = require "purser"
 local simulated = require "simulated"
 
 local DUMPS = { ["journal-8.sql"] =
-  "534d4b1eb96831bf9cb04e8ad7d4f05c5fb7418757b2f7fe521af0d8ba74442d" }
+  "6afbb25896cd932555a6076f105d28d1e76845a8479f8545f5448b5495869a1d" }
 
 -- Makes a database of a dump.
 local function load(name, path)

@@ -31,12 +31,12 @@ function judge.uid(text)
 end
 
 function judge.area_code(text)
-  if not find(text, "^%+?%d+$") or #text > 5 then
+  if not find(text, "^%+?%d%d?%d?%d?%d?$") or find(text, "^%d%d%d%d%d") then
     return refused("is not an area code", "pass 1 to 4 digits, such as 86")
   end
   local digits = match(text, "^%+?0*(%d*)$")
   if digits ~= text then return told("is an area code with signs in front", "write " .. digits) end
-  return #text <= 4 and "good" or refused("is not an area code", "pass 1 to 4 digits, such as 86")
+  return "good"
 end
 
 local SHORTEST_PHONE, LONGEST_PHONE = 7, 14

@@ -32,7 +32,7 @@ function M.find(coin, name)
   for level = 1, 3 do
     local found, requested = {}, level == 1 and name or plain(name)
     for _, network in ipairs(networks) do
-      local names = M.names_of(network)[level]
+      local names = level == 1 and { network.netWork or "", network.network or "" } or M.names_of(network)[level]
       if names[1] == requested or names[2] == requested then found[#found + 1] = network end
     end
     if #found == 1 then return found[1] end

@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
+local columns = lazy "purser.client.operations.columns"
 local plain_text = require "purser.client.util.plain_text"
 local text_rules = require "purser.client.operations.text"
 local decimal = lazy "purser.decimal"
@@ -169,8 +170,9 @@ M.md5 = {
 }
 
 M.area_code = of_text("digits of a telephone area code", function(text)
-  if find(text, "^%+?%d%d?%d?%d?%d?$") then return text end
-  return nil, "is not an area code", "pass 1 to 5 digits, such as 86"
+  local state, message, hint = columns.judge("area_code", text)
+  if state ~= "refused" then return text end
+  return nil, message, hint
 end)
 
 return M

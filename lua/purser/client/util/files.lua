@@ -7,6 +7,34 @@ local json_tree = lazy "purser.client.util.json_tree"
 
 local M = {}
 
+--- The databases of SQLite that this process has open, each with `handle` while open, and `files` with `id`. No such
+--- file is opened beside SQLite: to close it would give up the process's locks on it (fcntl(2)).
+M.databases = setmetatable({}, { __mode = "k" })
+
+--- Tells whether a path leads to a file of an open database.
+function M.is_database(path)
+  local _, _, id = core.file_mode(path)
+  for db in pairs(M.databases) do
+    for _, file in ipairs(db.handle and db.files or {}) do
+      if file.id == id then return true end
+    end
+  end
+  return false
+end
+
+local HELD = "it is a database that is open"
+
+local function open(path, mode)
+  if M.is_database(path) then return nil, HELD end
+  return io.open(path, mode)
+end
+
+--- Reads a file of secrets by a reader of the core, such as core.read_secret.
+function M.secret(read, path, ...)
+  if M.is_database(path) then return nil, ("%s cannot be read: %s; name another file"):format(path, HELD), false end
+  return read(path, ...)
+end
+
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
 -- Returns why a file is not read, or nil: a pipe or a device may never end.
@@ -29,7 +57,7 @@ function M.open(path, judge)
   if path == "" then return nil, '"" cannot be read: it names no file', false end
   local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
   if problem then return nil, cannot_read(path, problem), false end
-  local file, reason = io.open(path, "rb")
+  local file, reason = open(path, "rb")
   if not file then return nil, cannot_read(path, reason), select(3, core.file_mode(path)) == true end
   problem = unfit(path, file)
   if not problem and not file:read(0) then problem = select(2, file:read(1)) end -- a folder can be opened
@@ -62,7 +90,7 @@ end
 ---@param mode string  of io.open; none that makes a file or empties one
 ---@return file*|nil file, string|nil message
 function M.open_private(path, mode)
-  local file, reason = io.open(path, mode)
+  local file, reason = open(path, mode)
   if not file then return nil, tostring(reason) end
   local message = core.distrust(path, file) -- what was opened is judged, and not what has its name by now
   if not message then return file end
@@ -82,10 +110,11 @@ function M.name_problem(path)
   if is_link then return "it is a link; name the file that it leads to, or a new one" end
   local folder = io.open(path .. "/.") -- of a FIFO this waits for nothing
   if folder then folder:close() return "it is a folder; name a file in it" end
-  local file = io.open(path, "rb")
+  local file = open(path, "rb")
   local head = file and file:read(15)
   if file then file:close() end
-  return head == "SQLite format 3" and "it is a database, which no text replaces; name another file" or nil
+  return (head == "SQLite format 3" or M.is_database(path))
+    and "it is a database, which no text replaces; name another file" or nil
 end
 
 -- Makes a new file beside `path` with a random name, readable by this user alone unless `is_public`.

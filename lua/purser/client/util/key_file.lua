@@ -31,7 +31,8 @@ end
 ---@return string|nil message
 function M.read(source)
   local name = source == "-" and "standard input" or source
-  local keys, message = core.read_credentials(source:find "^|" and "./" .. source or source) -- a path is no command
+  local keys, message = files.secret(core.read_credentials,
+    source:find "^|" and "./" .. source or source) -- a path is no command
   if keys and keys.credentials_command then
     if source == "-" then
       return nil, name .. " gives a credentials_command, which only a file may; let it write the keys"

@@ -3,6 +3,7 @@
 -- clients; `secret:close()` wipes it, and clients keep their own states.
 
 local core = require "purser.core"
+local files = require "purser.client.util.files"
 
 ---@class purser.Secret: userdata
 ---@field close fun(self: purser.Secret)  wipes it
@@ -15,7 +16,7 @@ local M = {}
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)
   if type(path) ~= "string" then return nil, ("the path of the file is a %s; give a text"):format(type(path)) end
-  return core.read_secret(path)
+  return files.secret(core.read_secret, path)
 end
 
 --- Returns the value of an environment variable, which is wiped and gone afterwards. To be called before the program

@@ -2,7 +2,6 @@
 -- The six tools of an agent. Only `pay` moves funds, with the reference as the call's key: the journal lets a key be
 -- used once. The journal's log has each call of a tool before the tool begins.
 
-local arrival = require "purser.desk.agent.arrival"
 local core = require "purser.core"
 local data = require "purser.desk.agent.data"
 local digest = require "purser.client.util.digest"
@@ -17,7 +16,7 @@ local words = require "purser.desk.agent.words"
 
 local M = {}
 
-local DAY_MS, MAX_AGE_MS, LOOK_MS = 86400000, 300000, 60000
+local DAY_MS, MAX_AGE_MS = 86400000, 300000
 local MAX_RECORDS, MAX_PROPOSED, MAX_OPEN = 500, 1000, 100
 
 local reads, walks, moves = {}, {}, {}
@@ -167,7 +166,7 @@ function run.propose(self, given)
   for name, value in pairs(plan.params) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
   table.sort(parts)
   local made = digest.id("agent", given.reference, row.full_name, table.concat(parts, "\n"))
-  if self.count >= MAX_PROPOSED then self.proposed, self.seen, self.count = {}, {}, 0 end
+  if self.count >= MAX_PROPOSED then self.proposed, self.count = {}, 0 end
   self.count = self.count + 1
   self.proposed[given.reference] = { digest = made, operation = row.full_name, params = plan.params,
     problems = plan.problems, at = core.monotonic_ms() }
@@ -212,16 +211,9 @@ function run.pay(self, given)
   return words.result("accepted", nil, { data = (data.harmless(result)) })
 end
 
--- Returns what became of an accepted payment. An end is an end; before, the history is read once a minute at most.
-local function arrived(self, reference, entry)
-  local seen, now = self.seen[reference], core.monotonic_ms()
-  if not seen or seen.word == "accepted" and now - seen.at >= LOOK_MS then
-    local word, err = arrival.look(self.client, entry)
-    if not word then return words.of_entry(entry, nil, err) end
-    seen = { word = word, at = now }
-    self.seen[reference] = seen
-  end
-  return words.of_entry(entry, seen.word)
+-- Returns what became of an accepted payment: the history is read once a minute at most, and no more after an end.
+local function arrived(self, entry)
+  return words.of_entry(entry, planned.look(self.client, self.journal, entry))
 end
 
 -- Looks for the end of a payment, and never sends.
@@ -229,12 +221,12 @@ local function status_of(self, reference)
   local entry, err = entry_of(self, reference)
   if entry == nil then return words.of_error(err) end
   if entry == false then return words.result("none", "nothing was sent under this reference") end
-  if entry.state == "done" then return arrived(self, reference, entry) end
+  if entry.state == "done" then return arrived(self, entry) end
   if entry.state ~= "open" and entry.state ~= "unknown" then return words.of_entry(entry) end
   local _, problem = self.client:reconcile(entry.intent, { wait = false })
   entry, err = entry_of(self, reference)
   if not entry then return words.of_error(err) end
-  if entry.state == "done" then return arrived(self, reference, entry) end
+  if entry.state == "done" then return arrived(self, entry) end
   local result = words.of_entry(entry)
   if problem and result.state == "unknown" then
     local about = data.of_error(problem)
@@ -279,7 +271,7 @@ end
 --- Makes the tools of an agent: a list with `by_name`, and `call(tool, arguments)`, which logs and runs a tool.
 function M.new(options)
   local self = { client = options.client, journal = options.journal, stop_file = options.stop_file, proposed = {},
-    seen = {}, count = 0, equal_days = options.equal_days or 7 }
+    count = 0, equal_days = options.equal_days or 7 }
   local made = { by_name = {} }
   for _, tool in ipairs(list) do
     if not (options.read_only and tool.is_paying) then made[#made + 1], made.by_name[tool.name] = tool, tool end

@@ -42,7 +42,8 @@ local REASONS = { rejected = "the payment was not made", undecided = "nobody can
 ---@param problem purser.Error|nil  why there was no later look
 function M.of_entry(entry, seen, problem)
   if entry.state == "done" then
-    return M.result(seen or "accepted", problem and "the history could not be read: " .. data.of_error(problem).reason,
+    return M.result(seen or entry.arrival or "accepted",
+      problem and "the history could not be read: " .. data.of_error(problem).reason,
       { data = (data.harmless(entry.record or {})) })
   end
   local word = OF_ENTRY[entry.state] or "unknown"

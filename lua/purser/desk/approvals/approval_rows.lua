@@ -58,7 +58,7 @@ end
 -- Has a row for each signature on each plan that may hold a call, the newest plan first; at least one row.
 local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
     (SELECT sent_at FROM purser_calls WHERE state = 'done' ORDER BY sent_at DESC LIMIT 1) AS newest,
-    (SELECT sent_at FROM purser_calls WHERE destination = $1 AND destination <> '' AND state = 'done'
+    (SELECT sent_at FROM purser_calls WHERE destination = $1 AND destination <> '' AND ]] .. planned.MADE .. [[
       ORDER BY sent_at LIMIT 1) AS known_since,
     plan.digest AS plan, plan.added_at AS added_at, statement.id AS statement
   FROM (SELECT 1 AS one) AS here
@@ -67,8 +67,8 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
   ORDER BY plan.added_at DESC, plan.digest, statement.added_at, statement.id]]
 
 --- Returns what the journal says of a call before sending: `policy` as M.policy; times in epoch ms: `newest` (of the
---- newest call), `known_since` (of the destination's first payment); `word` (by which the call may be sent again);
---- `plans`, the newest first: { digest, added_at, statements = ids of signatures }.
+--- newest call), `known_since` (of the destination's first payment that was made); `word` (by which the call
+--- may be sent again); `plans`, the newest first: { digest, added_at, statements = ids of signatures }.
 ---@param facts { queue: string, key: string, call: string }
 function M.known(tx, facts, destination)
   local rows, plans = tx:rows(KNOWN, destination, facts.queue, facts.key), {}

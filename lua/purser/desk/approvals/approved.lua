@@ -9,6 +9,7 @@ local lists = require "purser.desk.approvals.lists"
 local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
 local plan_text = require "purser.desk.approvals.plan_text"
+local planned = require "purser.write.planned"
 local policy_chain = require "purser.desk.approvals.policy_chain"
 local rules = require "purser.desk.approvals.rules"
 local signers = require "purser.desk.approvals.signers"
@@ -196,8 +197,15 @@ function M.refuse(tx)
   return of_guard(err)
 end
 
---- Reads lists of the service before the transaction, which keeps other hosts waiting.
-function Gate:before(client, row, params) lists.read(self.kept, client, row, params) end
+--- Reads lists of the service before the transaction, which keeps other hosts waiting; and what became of the first
+--- withdrawals to the destination, where a rule asks since when the destination is known.
+function Gate:before(client, row, params)
+  local kept = self.kept
+  lists.read(kept, client, row, params)
+  if not (kept.chain.latest.asks_known and row.moves and row.moves.to == "address") then return end
+  local call = rules.call(row.full_name, plan_text.params(row, params))
+  planned.look_at_destination(client, kept.kept_in, call.destination)
+end
 
 --- Returns the journal that keeps the plans.
 ---@return purser.Journal

@@ -193,6 +193,7 @@ local function conditions_of(value, name, policy, outer)
     read.sum_over.coin, read.sum_over.operation = coin, read.operation or outer and outer.operation
   end
   policy.asks_sums, policy.asks_book = policy.asks_sums or read.sum_over ~= nil, policy.asks_book or read.saved
+  policy.asks_known = policy.asks_known or read.known_days ~= nil
   return read
 end
 
@@ -289,7 +290,7 @@ local function read(text)
 end
 
 --- Reads a policy. Returns the members of the file, text, digest, `by_key` (names by the 32 bytes of a key),
---- `asks_sums`, `asks_book` and `networks` (all names); or nil and a message for anything doubtful.
+--- `asks_sums`, `asks_book`, `asks_known` and `networks` (all names); or nil and a message for anything doubtful.
 ---@return table|nil policy, string|nil message
 function M.read(text) return plan_text.protected(read, text) end
 

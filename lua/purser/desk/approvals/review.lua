@@ -6,10 +6,13 @@ local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local loopback = require "purser.client.util.loopback"
 local names_of = require "purser.client.util.names_of"
+local networks = require "purser.client.operations.network"
+local operations = require "purser.client.operations"
 local option_schema = require "purser.client.util.option_schema"
 local plain_text = require "purser.client.util.plain_text"
 local plan_text = require "purser.desk.approvals.plan_text"
 local policy_chain = require "purser.desk.approvals.policy_chain"
+local purser_address = require "purser.address"
 local signers = require "purser.desk.approvals.signers"
 
 local M = {}
@@ -37,13 +40,25 @@ end
 ---@field policy string|nil                the policy's folder, for amounts just below a limit
 ---@field html boolean|nil
 
+-- Returns whom a payment pays, equal for all spellings: the account, the account with its memo, and both as equal
+-- payments count, where the letters of a text that no network has make no difference.
+local function payee_of(row, text)
+  local to = networks.destination(operations.by_name[row.operation] or {}, row.params)
+  if not to then return text, text, text end
+  if to.kind ~= "address" then return to.kind .. " " .. to.account, to.account, to.account end
+  return purser_address.payee(to.address), purser_address.payee(to.address, to.memo),
+    purser_address.payee(to.address, to.memo, true)
+end
+
 local function fact_of(row)
   local params = row.params
-  return { key = clean(row.key or ""), payee = clean(row.payee or "", MAX_PAYEE), at = row.at,
+  local address = params.address or params.toAccount or params.toAccountType or params.subAccount or ""
+  local place, paid, may_be = payee_of(row, address)
+  return { place = place, way = paid .. "\n" .. plan_text.network_name(params.netWork or params.network or ""),
+    may_be = may_be, key = clean(row.key or ""), payee = clean(row.payee or "", MAX_PAYEE), at = row.at,
     memo = clean(params.memo or ""), coin = clean((params.coin or params.asset or "?"):upper()),
     network = clean(params.netWork or params.network or ""),
-    amount = decimal(params.amount or "0"), word = row.word,
-    address = params.address or params.toAccount or params.toAccountType or params.subAccount or "",
+    amount = decimal(params.amount or "0"), word = row.word, address = address,
     operation = row.operation, contract = params.contractAddress, params = params, is_paid = row.is_paid }
 end
 
@@ -64,10 +79,9 @@ local function carets(text, other)
 end
 
 local function fold_key(key) return (key:lower():gsub("[^%w]", ""):gsub("o", "0"):gsub("[il]", "1")) end
-local function ends_of(address) return (address:sub(1, 4) .. address:sub(-4)):lower() end
 local function sum_text(coin, amount) return coin .. " " .. tostring(amount) end
 local function sum_name(fact) return fact.coin .. " " .. plan_text.network_name(fact.network) end
-local function payment_text(it) return it.address .. "\n" .. it.memo .. "\n" .. sum_text(it.coin, it.amount) end
+local function payment_text(it) return it.may_be .. "\n" .. sum_text(it.coin, it.amount) end
 
 local function add_to(map, name, value)
   map[name] = map[name] or {}
@@ -85,21 +99,23 @@ end
 local flags = {}
 
 flags[1] = function(fact, known, at) -- address poisoning
-  if known or #fact.address < 12 then return nil end
-  local other = other_of(at.ends[ends_of(fact.address)], fact.address)
-  if not other or #other < 12 then return nil end
-  return "ONLY THE ENDS are those of another address" .. (at.by_address[other] and " that you know" or ""),
-    { grouped(fact.address), carets(fact.address, other), grouped(other) }
+  if known then return nil end
+  for _, other in ipairs(at.ends[purser_address.ends(fact.address) or ""] or {}) do
+    if other.place ~= fact.place then
+      return "ONLY THE ENDS are those of another address" .. (at.by_place[other.place] and " that you know" or ""),
+        { grouped(fact.address), carets(fact.address, other.address), grouped(other.address) }
+    end
+  end
 end
 
 flags[2] = function(fact, _, at)
-  local addresses = fact.payee ~= "" and at.by_payee[fact.payee]
-  if not addresses or addresses[fact.address] then return nil end
+  local places = fact.payee ~= "" and at.by_payee[fact.payee]
+  if not places or places[fact.place] then return nil end
   return fact.payee .. " was paid at another address", { grouped(fact.address) }
 end
 
 flags[3] = function(fact, known)
-  return known and not known.ways[fact.memo .. "\n" .. fact.network]
+  return known and not known.ways[fact.way]
     and ("another memo or network than before: %s on %s"):format(fact.memo ~= "" and fact.memo or "none", fact.network)
 end
 
@@ -168,40 +184,42 @@ local function each_known(head, options, visit)
   end
   for entry in journal and journal:each_entry { state = "done" } or function() end do
     local intent = entry.intent
-    if intent.host == host then
+    local is_back = entry.arrival == "failed" or entry.arrival == "cancelled"
+    if intent.host == host and not is_back then
       visit { at = intent.sent_at, params = intent.params, operation = intent.operation, is_paid = true }
     end
   end
 end
 
 local function survey(plan, options, policy)
-  local at = { facts = {}, by_address = {}, by_payee = {}, ends = {}, keys = {}, equal = {}, sums = {}, places = {},
+  local at = { facts = {}, by_place = {}, by_payee = {}, ends = {}, keys = {}, equal = {}, sums = {}, places = {},
     new = 0, now = options.now, limits = limits_of(policy) }
   local seen = {}
-  local function remember(address)
-    if not seen[address] then add_to(at.ends, ends_of(address), address) end
-    seen[address] = true
+  local function remember(fact)
+    local ends = purser_address.ends(fact.address)
+    if ends and not seen[fact.address] then add_to(at.ends, ends, fact) end
+    seen[fact.address] = true
   end
   each_known(plan.head, options, function(row)
     local payment = fact_of(row)
-    local place = at.by_address[payment.address] or { ways = {}, newest = {} }
+    local place = at.by_place[payment.place] or { ways = {}, newest = {} }
     local sum = sum_text(payment.coin, payment.amount)
     local newest = place.newest[sum]
-    at.by_address[payment.address], place.ways[payment.memo .. "\n" .. payment.network] = place, true
+    at.by_place[payment.place], place.ways[payment.way] = place, true
     place.newest[sum] = newest and newest.at > payment.at and newest or payment
-    remember(payment.address)
+    remember(payment)
     at.by_payee[payment.payee] = at.by_payee[payment.payee] or {}
-    at.by_payee[payment.payee][payment.address] = true
+    at.by_payee[payment.payee][payment.place] = true
   end)
   for i, row in ipairs(plan.rows) do
     local fact = fact_of(row)
     at.facts[i] = fact
-    at.new = at.new + (at.by_address[fact.address] and 0 or 1)
-    remember(fact.address)
+    at.new = at.new + (at.by_place[fact.place] and 0 or 1)
+    remember(fact)
     add_to(at.keys, fold_key(fact.key), fact.key)
     add_to(at.equal, payment_text(fact), fact.key)
     add_up(at.sums, sum_name(fact), fact)
-    add_up(at.places, fact.address .. "\n" .. fact.memo .. "\n" .. fact.coin, fact)
+    add_up(at.places, fact.may_be .. "\n" .. fact.coin, fact)
   end
   table.sort(at.sums, function(a, b) return a.name < b.name end)
   table.sort(at.places, function(a, b)
@@ -237,7 +255,7 @@ sections[3] = { "LOOK AT THESE", function(out, at)
   for _, flag in ipairs(flags) do
     local count = 0
     for _, fact in ipairs(at.facts) do
-      local text, lines = flag(fact, at.by_address[fact.address], at)
+      local text, lines = flag(fact, at.by_place[fact.place], at)
       if text then count = count + 1 end
       if text and count <= SHOWN then
         put(out, "    ", ("%s  %s"):format(fact.key, text))
@@ -263,7 +281,7 @@ sections[5] = { "ALL ROWS", function(out, at)
   for _, fact in ipairs(at.facts) do
     put(out, "    ", ("%s  %s %s %s  %s"):format(fact.key, tostring(fact.amount), fact.coin, fact.network, fact.payee))
     put(out, "    ", ("    to %s%s%s"):format(grouped(fact.address), fact.memo ~= "" and "  memo " .. fact.memo or "",
-      at.has_records and not at.by_address[fact.address] and "  NEW" or ""))
+      at.has_records and not at.by_place[fact.place] and "  NEW" or ""))
     if fact.contract then put(out, "    ", "    contract " .. grouped(fact.contract)) end
     local more = {}
     for _, name in ipairs(names_of(fact.params)) do

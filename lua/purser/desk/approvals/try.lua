@@ -6,6 +6,7 @@ local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
+local planned = require "purser.write.planned"
 local policy = require "purser.desk.approvals.policy"
 local rules = require "purser.desk.approvals.rules"
 local utc = require "purser.client.util.utc"
@@ -113,7 +114,7 @@ local function run(trial, given, options, days)
         trial.payments, trial.first, trial.last = trial.payments + 1, trial.first or call.now, call.now
         judge(trial, given, call, days)
       end
-      note(world, call, entry.state == "done")
+      note(world, call, planned.is_made(entry))
     end
   end
 end

@@ -41,7 +41,7 @@ VaultFile.__index = VaultFile
 
 -- Returns the keys of a file without secrets, in order and by API key; nil, a message, and whether there is no file.
 local function read(path)
-  local text, message, is_missing = core.read_vault(path, MAX_BYTES)
+  local text, message, is_missing = files.secret(core.read_vault, path, MAX_BYTES)
   if not text then return nil, message, is_missing end
   local list, held = {}, {}
   for line in text:gmatch "[^\n]+" do
@@ -151,7 +151,7 @@ function VaultFile:keys(api_key)
     return nil, ("%s has no secret of the key %s; `list` returns the keys it has"):format(self.path,
       plain_text.clean(tostring(api_key), 40))
   end
-  local secret, message = core.read_vault(self.path, MAX_BYTES, api_key)
+  local secret, message = files.secret(core.read_vault, self.path, MAX_BYTES, api_key)
   if not secret then return nil, message or self.path .. " changed while it was read; try again" end
   return { api_key = api_key, secret_key = secret, base_url = held[api_key].base_url }
 end

@@ -332,7 +332,9 @@ local function judge(self, payment, answer, rejection)
   elseif not payment.put_off_at then
     return { is_put_off = true }
   elseif not is_spared(self, payment, answer) then
-    return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates) }
+    local ordered = planned.ordered(answer.candidates, payment.operation, payment.params, payment.sent_at)
+    return { stage = "undecided", message = answer.reason .. describe(reconcile, ordered),
+      candidates = answer.candidates }
   end
 end
 

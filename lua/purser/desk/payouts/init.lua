@@ -102,7 +102,9 @@ end
 function Payouts:list(state)
   local problem, option, hint = option_schema.check({ state = state }, states, "payouts:list:")
   if problem then return nil, errors.option(problem, option, hint) end
-  return planned.within(self.journal, function(tx) return queue.list(tx, self, state) end, true)
+  return planned.within(self.journal, function(tx)
+    return queue.with_names(tx, self, queue.list(tx, self, state))
+  end, true)
 end
 
 --- Returns one payment, or false when no payment has this key; or nil and an error.

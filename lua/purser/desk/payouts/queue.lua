@@ -28,13 +28,17 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field queue string
 ---@field operation string
 ---@field params table
+---@field payee string|nil      of payouts:list: the payee's name, as the list had it
 ---@field state purser.payment_states
 ---@field attempts integer      since it was added, or a person put it back: the option `attempts` bounds them
 ---@field record_id string|nil  the id that the service gave
 ---@field message string|nil    why it failed, or is undecided
+---@field candidates purser.Candidate[]|nil  undecided: the records that may be its own, the likest first
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
 ---@field call_state string     the state of its latest attempt, as journal:entries has it
+---@field arrival "accepted"|"sent"|"failed"|"cancelled"|nil  in lists: what the record of a payment that is done showed
+--- later; nil where nobody looked
 ---@field sent_at integer|nil   of the latest attempt, epoch ms
 ---@field recv_window integer   of the latest attempt
 ---@field attempt integer       how often it was sent in all: 0 where it never was
@@ -57,8 +61,9 @@ local function payment_of(row)
     added_at = tonumber(row.added_at), disowned = row.disowned ~= "",
     rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
+    arrival = row.stage == "done" and rawget(row, "arrival") or nil,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), host = some(row.host),
-    signer = some(row.signer),
+    signer = some(row.signer), candidates = planned.candidates(row),
   }
 end
 
@@ -222,7 +227,7 @@ local function by_key(a, b) return a.key < b.key end
 --- that sorts by the key reads every payment of the queue.
 function M.list(tx, self, stage)
   local which = stage == "blocked" and BLOCKED or stage and " AND stage = $2" or ""
-  local list = payments(tx, "SELECT *" .. IN_QUEUE .. which, unpack { self.queue,
+  local list = payments(tx, "SELECT *, " .. planned.ARRIVAL .. IN_QUEUE .. which, unpack { self.queue,
     which ~= BLOCKED and stage or nil })
   table.sort(list, by_key)
   return list
@@ -242,6 +247,28 @@ local MARK_ALL = "INSERT INTO purser_run_rows (of_queue, run, of_payment) SELECT
 local function of_list(tx, sql, number)
   return sql:format((tx.db.name == "sqlite" and "json_each($%d)" or "json_array_elements_text(CAST($%d AS json))")
     :format(number))
+end
+
+-- The names of payees, for persons: never sent, and no part of a payment's content.
+local NAME_ALL = "INSERT INTO purser_payees (of_queue, of_payment, name) SELECT $1, key, value FROM %s "
+  .. "WHERE true ON CONFLICT (of_queue, of_payment) DO UPDATE SET name = excluded.name"
+
+--- Notes the names of payees, by the keys of their payments.
+---@param names table<string, string>
+function M.name(tx, self, names)
+  if next(names) == nil then return end
+  local of = tx.db.name == "sqlite" and "json_each($2)" or "json_each_text(CAST($2 AS json))"
+  tx:rows(NAME_ALL:format(of), self.queue, json.encode(names))
+end
+
+--- Gives payments of the queue the names of their payees.
+function M.with_names(tx, self, list)
+  local names = {}
+  for _, row in ipairs(tx:rows("SELECT of_payment, name FROM purser_payees WHERE of_queue = $1", self.queue)) do
+    names[row.of_payment] = row.name
+  end
+  for _, payment in ipairs(list) do payment.payee = names[payment.key] end
+  return list
 end
 
 --- Returns all payments of the queue, in the order of their keys.

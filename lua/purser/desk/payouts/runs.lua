@@ -24,6 +24,8 @@ local TABLES = {
   [[CREATE TABLE IF NOT EXISTS purser_run_rows (of_queue TEXT NOT NULL,
     of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_queue, of_payment))]],
   "CREATE INDEX IF NOT EXISTS purser_run_rows_run ON purser_run_rows (run)",
+  [[CREATE TABLE IF NOT EXISTS purser_payees (of_queue TEXT NOT NULL, of_payment TEXT NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY (of_queue, of_payment))]],
   add.TABLE,
 }
 
@@ -34,7 +36,7 @@ local LIFE_MS = 60000
 
 --- Makes the tables where they are missing. Returns true; or nil and an error.
 function M.prepare(journal)
-  local are_there = planned.within(journal, function(tx) return tx:rows "SELECT list FROM purser_adding LIMIT 1" end,
+  local are_there = planned.within(journal, function(tx) return tx:rows "SELECT name FROM purser_payees LIMIT 1" end,
     true)
   if are_there then return true end
   return planned.within(journal, function(tx)
@@ -219,7 +221,11 @@ function M.see(self, payments)
       list[#list + 1], payment.problems[1] = made, err and err.message
     end
   end
-  local view, err = planned.within(self.journal, function(tx) return M.draw(tx, self, list) end, true)
+  local view, err = planned.within(self.journal, function(tx)
+    local drawn = M.draw(tx, self, list)
+    queue.with_names(tx, self, drawn.rows)
+    return drawn
+  end, true)
   if view then view.place, err = place_of(self) end
   return view and view.place and view, err
 end
@@ -289,7 +295,7 @@ local SIGN_IN = [[INSERT INTO purser_workers (run, name, person, host, pid, aliv
 --- Returns the run's number; or nil and an error, and then nothing was changed.
 ---@return string|nil number, purser.Error|nil err
 function M.begin(self, plan)
-  local shown, person, new = plan, plan.person or os.getenv "USER" or self.worker, {}
+  local shown, person, new, names = plan, plan.person or os.getenv "USER" or self.worker, {}, {}
   local place, err = place_of(self)
   if place ~= plan.place then
     return nil, err or problem("payouts.other_queue", ('the plan is not of the queue "%s" of the account "%s" in this '
@@ -299,6 +305,7 @@ function M.begin(self, plan)
     local made = entry.made
     new[#new + 1] = not entry.now and made or nil
     if entry.difference then columns_of(made) end
+    names[entry.key] = entry.payee
   end
   local seen
   seen, err = planned.within(self.journal, function(tx) return M.draw(tx, self, shown.list, shown) end, true)
@@ -315,6 +322,7 @@ function M.begin(self, plan)
         VALUES ($1, $2, $3, $4, $5)]], number, self.queue, plan.path or "", person,
         planned.time_text(tx:now()))
       enlist(tx, self, taken, add_new, number)
+      queue.name(tx, self, names)
     end
     tx:rows(SIGN_IN, number, self.worker, person, HOST, ("%d"):format(core.process_id()),
       planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))

@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- Gives each record of a reading its deposit (docs/desk/receive.md, "One deposit").
+-- Gives each record of a reading its deposit (docs/desk/receive.md, "One deposit"). The rules, in their order:
 --
---   equal   records with equal values are one deposit; n equal records are n deposits
---   doubt   a known deposit that the reading asked for and does not show may be a record that is left over, where the
---           address is equal and the memos are equal or hidden; without such a deposit the record is new
---   strong  without a person: record and deposit are each other's only choice, and the transaction is equal
---   held    else, where the deposit is decided: a person says
+--   equal   records of one fingerprint are one deposit; n of them are n deposits, each an output of its own
+--   new     a record that is left over is a new deposit, while it has no candidate: a known deposit that the reading
+--           asked for and does not show, of the same address, and of an equal or a hidden memo
+--   wait    a record with candidates, and a further output, has to be shown again by readings over two hours
+--   sure    record and candidate are each other's only choice, and the transaction is equal: one deposit
+--   held    a candidate is decided: the record is a new deposit, and a person says which
+--   open    no candidate is decided: the record is the candidate that differs least
 
 local judges = require "purser.desk.receive.judge"
 local readers = require "purser.desk.receive.reader"
@@ -15,13 +17,13 @@ local stores = require "purser.desk.receive.store"
 local M = {}
 
 local DAY = 86400000
-local CONFIRM, WAIT_MS = 2, 2 * 3600000 -- readings, and their span, that confirm a record in doubt
+local CONFIRM, WAIT_MS = 2, 2 * 3600000 -- readings, and their span, that confirm a record with candidates
 
--- Equal records and deposits are paired by state: the successful record is the credited deposit.
-local shown_rank = { credit = 1, refused = 2, ask = 3, pending = 4 }
-local function rank(one)
-  return shown_rank[one.kind] or one.credited and (one.reversed and 2 or 1) or one.closed and 3 or 4
-end
+-- Equal records and deposits are paired by rank: the successful record is the credited deposit.
+local rank_of_kind = { credit = 1, refused = 2, ask = 3, pending = 4 }
+local rank_of_state = { credited = 1, reversing = 1, old = 1, ["old reversing"] = 1, reversed = 2, ["old reversed"] = 2,
+  refused = 3, same = 3, pending = 4, asked = 4 }
+local function rank(one) return rank_of_kind[one.kind] or rank_of_state[one.state] end
 
 local function by_rank(a, b)
   local x, y = rank(a), rank(b)
@@ -30,125 +32,145 @@ local function by_rank(a, b)
   return a.dp ~= nil and a.dp < b.dp
 end
 
-local function is_decided(row) return row.credited or row.closed or row.ask ~= "" end
+local function is_decided(row) return row.state ~= "pending" end
 
 -- Returns the number of members that differ.
-local function differing(v, row)
+local function differing(record, row)
   local n = 0
-  for _, name in ipairs { "coin", "network", "amount", "tx", "memo" } do n = n + (v[name] ~= row[name] and 1 or 0) end
+  for _, name in ipairs { "coin", "network", "amount", "tx", "memo" } do
+    n = n + (record[name] ~= row[name] and 1 or 0)
+  end
   return n
 end
 
--- Returns whether a deposit is the record without a person, if no other is. A decided deposit of two records is not.
-local function is_strong(v, row)
-  if v.memo ~= row.memo or row.held and (row.credited or row.closed) then return false end
-  return v.tx ~= "" and v.tx == row.tx or row.tx == "" and v.time == row.time and differing(v, row) == 1
+-- Returns whether a deposit is the record without a person, if no other is. An ended deposit of two records is not.
+local function is_sure(record, row)
+  if record.memo ~= row.memo or row.held and not judges.is_open(row) then return false end
+  return record.tx ~= "" and record.tx == row.tx
+    or row.tx == "" and record.time == row.time and differing(record, row) == 1
 end
 
--- Returns the records of a reading by their face, and the faces in the order of their first record.
-local function grouped(values)
+-- Returns the records of a reading by their fingerprint, and the fingerprints in the order of their first record.
+local function grouped(records)
   local groups, order = {}, {}
-  for _, v in ipairs(values) do
-    if not groups[v.face] then groups[v.face], order[#order + 1] = {}, v.face end
-    table.insert(groups[v.face], v)
+  for _, record in ipairs(records) do
+    local name = record.fingerprint
+    if not groups[name] then groups[name], order[#order + 1] = {}, name end
+    table.insert(groups[name], record)
   end
   return groups, order
 end
 
 -- Pairs equal records and deposits, and leaves the other records in their groups.
 local function pair_equal(round, groups, order)
-  for _, face in ipairs(order) do
-    local rows, shown, rest = round.book:with_face(face), groups[face], {}
+  for _, name in ipairs(order) do
+    local rows, shown, rest = round.book:with_fingerprint(name), groups[name], {}
     table.sort(rows, by_rank)
     table.sort(shown, by_rank)
-    for i, v in ipairs(shown) do
-      if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
-      if rows[i] then round.shown[judges.root(round.book, rows[i])] = true end
+    for i, record in ipairs(shown) do
+      if rows[i] then round.used[rows[i]] = record else rest[#rest + 1] = record end
+      if rows[i] then round.shown[judges.resolve(round.book, rows[i])] = true end
     end
-    groups[face] = rest
+    groups[name] = rest
   end
 end
 
 -- Returns the hidden deposits that a record may be.
-local function doubts_of(round, v)
-  local list, from = {}, round.reading.from
-  for _, row in ipairs(round.book:at_address(v.at, from, v.tx, v.time - DAY, v.time + DAY)) do
-    local is_near = row.time >= from or v.tx ~= "" and v.tx == row.tx
-      or (v.tx == "" or row.tx == "") and math.abs(v.time - row.time) <= DAY
-    local is_alike = v.memo == row.memo or v.memo == "" or row.memo == ""
-    if is_near and is_alike and not (round.used[row] or round.shown[row]) and row.same == "" then
+local function candidates_of(round, record)
+  local list, from, tx, time = {}, round.reading.from, record.tx, record.time
+  for _, row in ipairs(round.book:at_address(record.at, from, tx, time - DAY, time + DAY)) do
+    local is_near = row.time >= from or tx ~= "" and tx == row.tx
+      or (tx == "" or row.tx == "") and math.abs(time - row.time) <= DAY
+    local is_alike = record.memo == row.memo or record.memo == "" or row.memo == ""
+    if is_near and is_alike and not (round.used[row] or round.shown[row]) and row.state ~= "same" then
       list[#list + 1] = row
     end
   end
   return list
 end
 
--- Returns the records without an equal deposit, each with its doubts.
+-- Returns the records without an equal deposit, each with its candidates.
 local function left_over(round, groups, order)
   local left = {}
-  for _, face in ipairs(order) do
-    for i, v in ipairs(groups[face]) do
-      v.had = round.book:had_face(face)
-      v.twin = i + #v.had > 1 and i
-      v.doubts = doubts_of(round, v)
-      for _, row in ipairs(v.doubts) do
-        if row.time - DAY < round.reading.from then v.far = math.min(v.far or math.huge, row.time - DAY) end
-        round.rivals[row] = (round.rivals[row] or 0) + (is_strong(v, row) and 1 or 0)
+  for _, name in ipairs(order) do
+    for i, record in ipairs(groups[name]) do
+      record.had = round.book:had_fingerprint(name)
+      record.output = i + #record.had > 1 and i -- of several equal outputs
+      record.candidates = candidates_of(round, record)
+      for _, row in ipairs(record.candidates) do
+        local needed = row.time - DAY
+        if needed < round.reading.from then record.deeper = math.min(record.deeper or math.huge, needed) end
+        round.claims[row] = (round.claims[row] or 0) + (is_sure(record, row) and 1 or 0)
       end
-      left[#left + 1] = v
+      left[#left + 1] = record
     end
   end
   return left
 end
 
 -- Returns whether later readings have to show a record again; counts this one.
-local function has_to_wait(round, v)
-  local name, reading, is_grave = v.face .. "#" .. (v.twin or ""), round.reading, v.twin
-  for _, row in ipairs(v.doubts) do is_grave = is_grave or is_decided(row) end
+local function has_to_wait(round, record)
+  local name, reading = record.fingerprint .. "#" .. (record.output or ""), round.reading
+  local is_grave, deeper = record.output, record.deeper
+  for _, row in ipairs(record.candidates) do is_grave = is_grave or is_decided(row) end
   local known = round.waits[name] or { n = 0, since = reading.at }
-  local n, is_young = known.n + (v.far and 0 or 1), is_grave and reading.at - known.since < WAIT_MS
-  if reading.is_first or not (v.doubts[1] or v.twin) or not (v.far or n < CONFIRM or is_young) then return false end
-  round.waiting[name] = { n = n, since = known.since, time = v.time }
-  if n < CONFIRM or v.far and not is_young then
-    round.need = math.min(round.need or math.huge, v.far or reading.from)
+  local n, is_young = known.n + (deeper and 0 or 1), is_grave and reading.at - known.since < WAIT_MS
+  if reading.is_first or not (record.candidates[1] or record.output) then return false end
+  if not (deeper or n < CONFIRM or is_young) then return false end
+  round.waiting[name] = { n = n, since = known.since, time = record.time }
+  if n < CONFIRM or deeper and not is_young then
+    round.need = math.min(round.need or math.huge, deeper or reading.from)
   end
   return true
 end
 
 -- Returns the members of a deposit that its record has.
-local function shown_of(v)
-  return { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx, memo = v.memo,
-    amount = v.amount, time = v.time, state = v.state }
+local function shown_of(record)
+  return { fingerprint = record.fingerprint, at = record.at, address = record.address, coin = record.coin,
+    network = record.network, tx = record.tx, memo = record.memo, amount = record.amount, time = record.time,
+    status = record.status }
 end
 
--- Returns the deposit of a record: a known deposit, or a new one, held where the record may be a decided deposit.
-local function deposit_of(round, v)
-  local strong, open, rival = {}, nil, nil
-  for _, row in ipairs(v.doubts) do
+-- Sorts the candidates of a record that are still free. Returns the sure ones, the first decided one, and the open one
+-- that differs least.
+local function sorted(round, record)
+  local sure, decided, open = {}, nil, nil
+  for _, row in ipairs(record.candidates) do
     if not round.used[row] then
-      if is_strong(v, row) then strong[#strong + 1] = row end
-      if is_decided(row) or v.memo ~= row.memo then rival = rival or row
-      elseif not open or differing(v, row) < differing(v, open) then open = row end
+      if is_sure(record, row) then sure[#sure + 1] = row end
+      if is_decided(row) or record.memo ~= row.memo then decided = decided or row
+      elseif not open or differing(record, row) < differing(record, open) then open = row end
     end
   end
-  if #strong == 1 and round.rivals[strong[1]] == 1 then return strong[1] end
-  if rival then
-    for _, row in ipairs(v.doubts) do
-      if not is_decided(row) or is_strong(v, row) then round.book:change(row, { held = true }) end
-    end
-  elseif open then
-    return open
-  else
-    for _, row in ipairs(v.had) do
-      if row.face ~= v.face and is_decided(row) then rival = rival or row end
-    end
+  return sure, decided, open
+end
+
+-- Returns a decided deposit that had the fingerprint of a record, and has another one now; or nil.
+local function earlier(record)
+  for _, row in ipairs(record.had) do
+    if row.fingerprint ~= record.fingerprint and is_decided(row) then return row end
   end
-  local row = shown_of(v)
-  row.raw, row.same, row.ask, row.seen = readers.raw(v), "", "", stores.time_text(round.reading.at)
-  row.before = v.time < round.since and v.kind == "credit" or round.reading.is_again and v.kind ~= "pending"
-  round.book:insert(row)
-  if rival then round.book:change(row, { held = true, rival = rival.dp }) end
-  return row
+end
+
+-- Adds a deposit; `candidate`: the decided deposit that it may be.
+local function insert(round, record, candidate)
+  local row, is_again = shown_of(record), round.reading.is_again
+  row.raw, row.state, row.seen = readers.raw(record), "pending", stores.time_text(round.reading.at)
+  row.before = record.time < round.since and record.kind == "credit" or is_again and record.kind ~= "pending"
+  row.held, row.candidate = candidate ~= nil, candidate and candidate.dp or ""
+  for _, name in ipairs { "ask", "asked", "same" } do row[name] = "" end
+  return round.book:insert(row)
+end
+
+-- Returns the deposit of a record: a known one, or a new one, held where the record may be a decided deposit.
+local function deposit_of(round, record)
+  local sure, decided, open = sorted(round, record)
+  if #sure == 1 and round.claims[sure[1]] == 1 then return sure[1] end
+  if not decided then return open or insert(round, record, earlier(record)) end
+  for _, row in ipairs(record.candidates) do
+    if not is_decided(row) or is_sure(record, row) then round.book:change(row, { held = true }) end
+  end
+  return insert(round, record, decided)
 end
 
 -- Keeps what waits. A record that is hidden may be respelled, and waits on; a second equal record does not, because a
@@ -167,21 +189,22 @@ local function keep_waits(round, groups)
 end
 
 -- Replaces a deposit's members by its record, and judges it.
-local function show(round, row, v)
+local function show(round, row, record)
   local book, reading = round.book, round.reading
-  local is_other = row.face ~= v.face or row.state ~= v.state or row.time ~= v.time
-  book:change(row, is_other and { raw = readers.raw(v) } or {})
-  book:change(row, shown_of(v))
-  if reading.is_again and v.kind == "pending" then book:change(row, { before = false }) end
-  if reading.is_first and v.kind == "credit" then return book:change(row, { credited = true, old = true }) end
-  judges.judge(book, row, v.kind, reading.at)
+  local is_other = row.fingerprint ~= record.fingerprint or row.status ~= record.status
+    or row.time ~= record.time
+  book:change(row, is_other and { raw = readers.raw(record) } or {})
+  book:change(row, shown_of(record))
+  if reading.is_again and record.kind == "pending" then book:change(row, { before = false }) end
+  if reading.is_first and record.kind == "credit" then return book:change(row, { state = "old" }) end
+  judges.judge(book, row, record.kind, reading.at)
 end
 
 -- Notes that each open deposit may be credited already, in commits that the database lacks. Refused deposits are not,
 -- nor pending ones.
 local function doubt_all(book)
   for _, row in ipairs(book:uncredited()) do
-    if states.credit(row.state) ~= "refused" then book:change(row, { before = true }) end
+    if states.credit(row.status) ~= "refused" then book:change(row, { before = true }) end
   end
 end
 
@@ -191,7 +214,7 @@ end
 ---@param reading { at: integer, from: integer, values: table[], is_first: boolean?, is_again: boolean? }
 ---@return integer|nil need
 function M.take(book, reading)
-  local round = { book = book, reading = reading, used = {}, shown = {}, rivals = {}, waits = {}, waiting = {},
+  local round = { book = book, reading = reading, used = {}, shown = {}, claims = {}, waits = {}, waiting = {},
     since = tonumber(book:meta "since") or 0 }
   for _, row in ipairs(book:rows "SELECT * FROM purser_receive_wait") do
     round.waits[row.name] = { n = tonumber(row.n), since = tonumber(row.since), time = tonumber(row.time) }
@@ -199,8 +222,8 @@ function M.take(book, reading)
   if reading.is_again then doubt_all(book) end
   local groups, order = grouped(reading.values)
   pair_equal(round, groups, order)
-  for _, v in ipairs(left_over(round, groups, order)) do
-    if not has_to_wait(round, v) then round.used[deposit_of(round, v)] = v end
+  for _, record in ipairs(left_over(round, groups, order)) do
+    if not has_to_wait(round, record) then round.used[deposit_of(round, record)] = record end
   end
   keep_waits(round, groups)
   local rows = {}

@@ -1,5 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- Credits a deposit, takes it back, or asks a person, by its state.
+-- Credits a deposit, takes it back, or asks a person: by the deposit's state, and by what the service shows of it.
+--
+--   pending     not credited; a success credits it. In doubt (held, or `before`), a success is asked
+--   asked       not credited; a person says give, same or refuse
+--   credited    the customer has it: one event `credit`
+--   reversing   credited, and one reading showed a refusal, which may be a late answer
+--   reversed    taken back: one event `reversed`
+--   old         had succeeded before the begin: nothing of it is told, and a person is asked of its reversal
+--   refused     a person said that nobody is credited
+--   same        a person said which other deposit it is
 
 local decimal = require "purser.decimal"
 local json = require "purser.json"
@@ -47,69 +56,80 @@ local function emit(book, row, kind, now)
   if book.events then book.events[#book.events + 1] = { id = id, kind = kind, body = body, row = row } end
 end
 
+-- A record shows pending, credit, refused or ask. A step has the next state, and the event that is told or the reason
+-- for which a person is asked; without a step nothing changes. A deposit in doubt may be credited already.
+local STEPS = {
+  pending = { credit = { "credited", event = "credit" }, ask = { "asked", ask = "state" } },
+  ["pending in doubt"] = { credit = { "asked", ask = "doubt" }, refused = { "asked", ask = "doubt" },
+    ask = { "asked", ask = "state" } },
+  asked = { refused = { "pending" } },
+  ["asked in doubt"] = {},
+  credited = { refused = { "reversing" }, ask = { "credited", ask = "state" } },
+  reversing = { pending = { "credited" }, credit = { "credited" }, refused = { "reversed", event = "reversed" },
+    ask = { "reversing", ask = "state" } },
+  reversed = { credit = { "reversed", ask = "again" } },
+  old = { refused = { "old reversing" }, ask = { "old", ask = "state" } },
+  ["old reversing"] = { pending = { "old" }, credit = { "old" }, refused = { "old reversed", ask = "old" },
+    ask = { "old reversing", ask = "state" } },
+  ["old reversed"] = { credit = { "old reversed", ask = "again" } },
+  refused = {},
+  same = {},
+}
+
+local is_open = { pending = true, asked = true }
+
+--- Tells if a deposit is not ended: neither credited, nor ended by a person.
+function M.is_open(row) return is_open[row.state] == true end
+
+--- Tells if a deposit was credited, here or before the begin.
+function M.is_credited(row) return not (is_open[row.state] or row.state == "refused" or row.state == "same") end
+
 local function ask(book, row, why, now)
   book:change(row, { ask = why, asked = stores.time_text(now) })
   if book.asked then book.asked[#book.asked + 1] = row end
 end
 
 local function credit(book, row, customer, now)
-  book:change(row, { credited = true, customer = customer, paid_coin = row.coin, paid_amount = row.amount, ask = "" })
+  book:change(row, { state = "credited", customer = customer, paid_coin = row.coin, paid_amount = row.amount,
+    asked = "" })
   emit(book, row, "credit", now)
 end
 
--- Judges a credited deposit: one refusal may be a late answer, two in a row take the credit back.
-local function judge_credited(book, row, kind, now)
-  if kind == "refused" then
-    if row.reversed then return end
-    if not row.back then return book:change(row, { back = true }) end
-    book:change(row, { reversed = true })
-    if row.old then ask(book, row, "old", now) else emit(book, row, "reversed", now) end
-  elseif kind == "ask" then
-    if not row.reversed and not row.odd then
-      book:change(row, { odd = true })
-      ask(book, row, "state", now)
-    end
-  elseif kind == "credit" and row.reversed then
-    if not row.again then
-      book:change(row, { again = true })
-      ask(book, row, "again", now)
-    end
-  elseif row.back and not row.reversed then
-    book:change(row, { back = false })
-  end
+--- Returns the deposit that a row is by the words of persons: the row itself, or the end of its `same`.
+function M.resolve(book, row)
+  while row.state == "same" do row = book:deposit(row.same) end
+  return row
 end
 
---- Returns the deposit that a row is by the words of persons: the row itself, or the end of its `same`.
-function M.root(book, row)
-  while row.same ~= "" do row = book:deposit(row.same) end
-  return row
+-- Replaces what a credit carries by the record. Address and memo stay the deposit's own: the successful record may hide
+-- its memo.
+local function carry(book, row, shown)
+  book:change(row, { coin = shown.coin, network = shown.network, tx = shown.tx, amount = shown.amount,
+    status = shown.status, raw = shown.raw })
 end
 
 --- Acts on what the service shows of a deposit now.
 ---@param shown table   the row that is shown
----@param kind string   the meaning of its state: pending, credit, refused or ask
+---@param kind string   the meaning of its status: pending, credit, refused or ask
 ---@param now integer
 function M.judge(book, shown, kind, now)
-  local row = M.root(book, shown)
-  if row.credited then return judge_credited(book, row, kind, now) end
-  if row.closed then return end
-  if kind == "refused" then -- a held deposit, or a deposit of lost commits, may be credited and taken back
-    if row.held or row.before then
-      if row.ask == "" then ask(book, row, row.held and "doubt" or "before", now) end
-    elseif row.ask ~= "" then
-      book:change(row, { ask = "" })
-    end
-  elseif row.ask ~= "" then return
-  elseif kind == "ask" then
-    ask(book, row, "state", now)
-  elseif kind == "credit" then
-    -- the address and the memo stay the deposit's own: the successful record may hide its memo
-    book:change(row, { coin = shown.coin, network = shown.network, tx = shown.tx, amount = shown.amount,
-      state = shown.state, raw = shown.raw })
-    if row.held or row.before then return ask(book, row, row.held and "doubt" or "before", now) end
-    local customer, why = customer_of(book, row)
-    if customer then credit(book, row, customer, now) else ask(book, row, why, now) end
+  local row = M.resolve(book, shown)
+  local is_in_doubt = M.is_open(row) and (row.held or row.before)
+  local step = STEPS[row.state .. (is_in_doubt and " in doubt" or "")][kind]
+  if not step then return end
+  local was, why = row.state, step.ask
+  if was == "pending" and kind == "credit" then carry(book, row, shown) end
+  if why == "doubt" and not row.held then why = "before" end
+  if step.event == "credit" then
+    local customer
+    customer, why = customer_of(book, row)
+    if customer then return credit(book, row, customer, now) end
+    step = { "asked" }
   end
+  book:change(row, { state = step[1] })
+  if step[1] == "pending" then book:change(row, { ask = "", asked = "" }) end -- the service answered the question
+  if step.event == "reversed" then emit(book, row, "reversed", now) end
+  if why and why ~= row.ask then ask(book, row, why, now) end -- a reason is asked once
 end
 
 --- Ends a line of a person's list. Returns true; or nil and a message.
@@ -122,9 +142,9 @@ function M.settle(book, dp, verb, with, by, now)
   local row = book:deposit(dp)
   with = with or ""
   if not row then return nil, ("there is no deposit %s"):format(dp) end
-  if row.ask == "" then return nil, ("nobody is asked about %s"):format(dp) end
+  if row.asked == "" then return nil, ("nobody is asked about %s"):format(dp) end
   if verb == "give" then
-    if row.credited then return nil, ("%s is credited to %s; say seen"):format(dp, row.customer) end
+    if M.is_credited(row) then return nil, ("%s is credited to %s; say seen"):format(dp, row.customer) end
     local amount = decimal(row.amount)
     if not amount or amount:sign() < 1 then
       return nil, ("the amount %q of %s is none to credit; say refuse"):format(row.amount, dp)
@@ -132,20 +152,20 @@ function M.settle(book, dp, verb, with, by, now)
     if not book:rows("SELECT customer FROM purser_receive_customer WHERE customer = $1", with)[1] then
       return nil, ("there is no customer %s"):format(with)
     end
-    book:change(row, { by = by, held = false, odd = row.odd or row.ask == "state" }) -- the person saw the state
+    book:change(row, { by = by, held = false })
     credit(book, row, with, now)
   elseif verb == "same" then
     local other = book:deposit(with)
-    local root = other and M.root(book, other)
-    if not root or root == row then return nil, ("there is no other deposit %s"):format(with) end
-    if row.credited then return nil, ("%s is credited; say seen"):format(dp) end
-    book:change(row, { ask = "", closed = true, held = false, by = by, same = root.dp })
-    if root.rival == "" then book:change(root, { held = false }) end -- this record alone made it doubtful
-  elseif row.credited == (verb == "seen") then
-    book:change(row, { ask = "", closed = true, held = false, by = by })
+    local final = other and M.resolve(book, other)
+    if not final or final == row then return nil, ("there is no other deposit %s"):format(with) end
+    if M.is_credited(row) then return nil, ("%s is credited; say seen"):format(dp) end
+    book:change(row, { state = "same", same = final.dp, asked = "", held = false, by = by })
+    if final.candidate == "" then book:change(final, { held = false }) end -- this record alone made it doubtful
+  elseif M.is_credited(row) == (verb == "seen") then
+    book:change(row, { state = verb == "refuse" and "refused" or row.state, asked = "", held = false, by = by })
   else
-    return nil, row.credited and ("%s is credited already; say seen"):format(dp) or ("%s is not credited; say give, "
-      .. "same or refuse"):format(dp)
+    return nil, M.is_credited(row) and ("%s is credited already; say seen"):format(dp)
+      or ("%s is not credited; say give, same or refuse"):format(dp)
   end
   return true
 end

@@ -2,6 +2,7 @@
 -- Lists for a person: deposits to end, and sums by coin.
 
 local decimal = require "purser.decimal"
+local judges = require "purser.desk.receive.judge"
 local states = require "purser.client.operations.states"
 local stores = require "purser.desk.receive.store"
 
@@ -17,38 +18,40 @@ M.whys = {
 }
 
 local function verbs_of(row)
-  if row.credited ~= "" then return { "seen" } end
-  local give = "give " .. ((row.rival_customer or "") ~= "" and row.rival_customer or "CUSTOMER")
-  return row.rival ~= "" and { "same " .. row.rival, give, "refuse" } or { give, "refuse" }
+  if judges.is_credited(row) then return { "seen" } end
+  local give = "give " .. ((row.candidate_customer or "") ~= "" and row.candidate_customer or "CUSTOMER")
+  return row.candidate ~= "" and { "same " .. row.candidate, give, "refuse" } or { give, "refuse" }
 end
 
 --- Returns the lines of the list.
 function M.of(store)
-  local rows, message = store:rows [[SELECT d.*, r.customer AS rival_customer, r.tx AS rival_tx FROM
-    purser_receive_deposit AS d LEFT JOIN purser_receive_deposit AS r ON r.dp = d.rival WHERE d.ask <> ''
+  local rows, message = store:rows [[SELECT d.*, c.customer AS candidate_customer, c.tx AS candidate_tx FROM
+    purser_receive_deposit AS d LEFT JOIN purser_receive_deposit AS c ON c.dp = d.candidate WHERE d.asked <> ''
     ORDER BY d.asked, d.dp]]
   if not rows then return nil, stores.problem(message) end
   local lines = {}
   for i, row in ipairs(rows) do
     local why = M.whys[row.ask] or row.ask
-    if row.ask == "doubt" and row.rival ~= "" then
-      why = ("may be %s (%s), which is not shown; transaction %s, was %s"):format(row.rival,
-        row.rival_customer ~= "" and row.rival_customer or "not credited", row.tx ~= "" and row.tx or "none",
-        row.rival_tx ~= "" and row.rival_tx or "none")
+    if row.ask == "doubt" and row.candidate ~= "" then
+      why = ("may be %s (%s), which is not shown; transaction %s, was %s"):format(row.candidate,
+        row.candidate_customer ~= "" and row.candidate_customer or "not credited", row.tx ~= "" and row.tx or "none",
+        row.candidate_tx ~= "" and row.candidate_tx or "none")
     end
     lines[i] = { deposit = row.dp, amount = row.amount, coin = row.coin, network = row.network, address = row.address,
-      memo = row.memo, tx = row.tx, state = row.state, why = why, since = math.floor(tonumber(row.asked)),
+      memo = row.memo, tx = row.tx, state = row.status, why = why, since = math.floor(tonumber(row.asked)),
       customer = row.customer, verbs = verbs_of(row) }
   end
   return lines
 end
 
+-- The column of a deposit's amount, by its state.
+local columns = { asked = "person", credited = "credited", reversing = "credited", reversed = "reversed",
+  refused = "refused" }
+
 -- Returns the column of a deposit's amount, "missing" where a credit lacks, or nil.
 local function place_of(row)
-  if row.credited ~= "" then return row.reversed ~= "" and "reversed" or "credited" end
-  if row.ask ~= "" then return "person" end
-  if row.closed ~= "" then return "refused" end
-  local kind = states.credit(row.state)
+  if row.state ~= "pending" then return columns[row.state] end
+  local kind = states.credit(row.status)
   if kind == "pending" or kind == "refused" then return kind end
   return kind == "credit" and "missing" or nil
 end
@@ -56,11 +59,12 @@ end
 --- Returns the sums by coin since the begin.
 function M.check(store)
   local rows, message = store:rows [[SELECT d.*, (SELECT count(*) FROM purser_receive_event AS e WHERE e.id = d.dp ||
-    '/credit') || '' AS credits FROM purser_receive_deposit AS d WHERE d.old = '' AND d.same = ''
-    ORDER BY d.coin, d.dp]]
+    '/credit') || '' AS credits FROM purser_receive_deposit AS d WHERE d.state <> 'same'
+    AND d.state NOT LIKE 'old%' ORDER BY d.coin, d.dp]]
   if not rows then return nil, stores.problem(message) end
   local sums, by_coin = {}, {}
   for _, row in ipairs(rows) do
+    local is_credited = judges.is_credited(row)
     local name, amount = place_of(row), decimal(row.amount) or decimal "0"
     local sum = by_coin[row.coin]
     if name and not sum then
@@ -70,9 +74,9 @@ function M.check(store)
     end
     if name then
       sum.received = sum.received + amount
-      if sum[name] then sum[name] = sum[name] + (row.credited ~= "" and decimal(row.paid_amount) or amount) end
-      local is_odd = row.credited ~= "" and (row.paid_amount ~= row.amount or row.paid_coin ~= row.coin)
-      if name == "missing" or is_odd or (row.credits ~= "0") ~= (row.credited ~= "") then
+      if sum[name] then sum[name] = sum[name] + (is_credited and decimal(row.paid_amount) or amount) end
+      local is_odd = is_credited and (row.paid_amount ~= row.amount or row.paid_coin ~= row.coin)
+      if name == "missing" or is_odd or (row.credits ~= "0") ~= is_credited then
         sum.adds_up, sum.odd = false, sum.odd or row.dp
       end
     end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Reads the service's list of deposits: two hours at each look, two days each half hour, all each twelve hours, at the
--- start and after an error. Records have one face where spelling alone differs: `0x` and `:0` of a transaction, an
--- address of one payee, `address:memo`, zeros at the end of an amount, names of a network.
+-- start and after an error. Records have one fingerprint where spelling alone differs: `0x` and `:0` of a transaction,
+-- an address of one payee, `address:memo`, zeros at the end of an amount, names of a network.
 
 local decimal = require "purser.decimal"
 local digest = require "purser.client.util.digest"
@@ -23,7 +23,7 @@ end
 --- Returns a record as JSON, without members that are tables.
 function M.raw(v)
   local flat = {}
-  for name, value in pairs(v.record) do
+  for name, value in pairs(v.shown) do
     if type(value) ~= "table" then flat[name] = value end
   end
   local went, text = pcall(json.encode, next(flat) ~= nil and flat or json.object {})
@@ -36,22 +36,23 @@ end
 ---@return string at, string memo
 function M.place(address, memo) return purser_address.place(text_of(address), text_of(memo)) end
 
---- Returns a record as values. Without a transaction the time belongs to the face.
+--- Returns a record as values. Without a transaction the time belongs to the fingerprint.
 ---@param record table           of C4 or A11
 ---@param network_of fun(coin: string, name: string): string, string  coin and network by one name each
 ---@return table
 function M.value(record, network_of)
-  local v = { address = text_of(record.address), record = record }
+  local v = { address = text_of(record.address), shown = record }
   v.coin, v.network = network_of(text_of(record.coin), text_of(record.network))
   v.at, v.memo = M.place(record.address, record.memo)
   v.tx = text_of(record.txId):lower():gsub("^0x", ""):gsub(":%d+$", "")
   local time = tonumber(record.insertTime) or 0
   v.time = time >= 0 and time < LATEST and math.floor(time) or 0
-  v.state, v.kind = text_of(record.status), states.credit(record.status)
+  v.status, v.kind = text_of(record.status), states.credit(record.status)
   local amount = decimal(text_of(record.amount))
   v.amount = amount and tostring(amount) or text_of(record.amount)
   if not amount or amount:sign() < 1 then v.kind = "ask" end
-  v.face = digest.id("deposit", v.coin, v.network, v.tx, v.at, v.memo, v.amount, v.tx == "" and tostring(v.time) or "")
+  v.fingerprint = digest.id("deposit", v.coin, v.network, v.tx, v.at, v.memo, v.amount,
+    v.tx == "" and tostring(v.time) or "")
   return v
 end
 

@@ -13,28 +13,29 @@ Store.__index = Store
 
 local M = {}
 
-local VERSION = "2"
+local VERSION = "3"
 local LOCK = 7254202 -- PostgreSQL's advisory lock of the tables' creation
 
--- face, at, raw: of the record that was shown last; at: the address as a value
--- customer, paid_coin, paid_amount: of the credit, never changed; ask: why a person is asked, since `asked`
--- rival: the deposit that a held deposit may be; same: the deposit that it is by the word of the person `by`
-local columns = { "dp", "face", "at", "address", "coin", "network", "tx", "memo", "amount", "time", "state", "raw",
-  "seen", "customer", "paid_coin", "paid_amount", "ask", "asked", "rival", "same", "by", "credited", "old", "reversed",
-  "held", "closed", "before", "back", "odd", "again" }
-local flags = { credited = true, old = true, reversed = true, held = true, closed = true, before = true, back = true,
-  odd = true, again = true }
+-- state: of judge.lua's table; status: the service's; ask: why a person was asked last, and since when (`asked`, empty
+-- when that is ended); fingerprint, at, raw: of the record that was shown last; at: the address as a value
+-- customer, paid_coin, paid_amount: of the credit, never changed; candidate: the deposit that a held deposit may be;
+-- same: the deposit that it is by the word of the person `by`; held, before: why a success is asked of a person
+local columns = { "dp", "state", "ask", "asked", "fingerprint", "at", "address", "coin", "network", "tx", "memo",
+  "amount", "time", "status", "raw", "seen", "customer", "paid_coin", "paid_amount", "candidate", "same", "by", "held",
+  "before" }
+local flags = { held = true, before = true }
 
 -- Name, columns, and how many of these are the key.
 local tables = {
   { "meta", "name value", 1 },
   { "deposit", table.concat(columns, " "), 1 },
-  { "trace", "mark dp", 2 }, -- the faces and addresses that a deposit ever had
+  { "trace", "mark dp", 2 }, -- the fingerprints and addresses that a deposit ever had
   { "wait", "name n since time", 1 }, -- a record that later readings have to show again
   { "customer", "at memo starts ends customer address coins least source", 3 },
 }
 for _, one in ipairs(outbox.tables) do tables[#tables + 1] = one end
-local indexes = { "deposit_face ON purser_receive_deposit (face)", "deposit_ask ON purser_receive_deposit (ask)",
+local indexes = { "deposit_fingerprint ON purser_receive_deposit (fingerprint)",
+  "deposit_asked ON purser_receive_deposit (asked)",
   "delivery_due ON purser_receive_delivery (receiver, due)" }
 
 local marks, sets = {}, {}
@@ -103,20 +104,21 @@ end
 
 --- Returns the deposits that may still be credited.
 function Book:uncredited()
-  return objects(self, self:rows [[SELECT * FROM purser_receive_deposit WHERE credited = '' AND closed = ''
-    AND same = '' ORDER BY dp]])
+  return objects(self, self:rows [[SELECT * FROM purser_receive_deposit WHERE state IN ('pending', 'asked')
+    ORDER BY dp]])
 end
 
---- Returns the deposits whose last record had this face.
-function Book:with_face(face)
-  return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE face = $1 ORDER BY dp", face))
+--- Returns the deposits whose last record had this fingerprint.
+function Book:with_fingerprint(fingerprint)
+  return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE fingerprint = $1 ORDER BY dp",
+    fingerprint))
 end
 
 local TRACED = [[SELECT d.* FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON d.dp = t.dp
   WHERE t.mark = $1%s ORDER BY d.dp]]
 
---- Returns the deposits that ever had this face.
-function Book:had_face(face) return objects(self, self:rows(TRACED:format "", face)) end
+--- Returns the deposits that ever had this fingerprint.
+function Book:had_fingerprint(fingerprint) return objects(self, self:rows(TRACED:format "", fingerprint)) end
 
 --- Returns the deposits to an address, from a time on, or of a transaction, or about a time.
 function Book:at_address(at, from, tx, earliest, latest)
@@ -139,7 +141,7 @@ local function write(book, row)
     values[i] = flags[name] and (value and "1" or "") or name == "time" and M.time_text(value) or value or ""
   end
   book:rows(WRITE, unpack(values))
-  for _, mark in ipairs { row.face, "@" .. row.at } do
+  for _, mark in ipairs { row.fingerprint, "@" .. row.at } do
     book:rows("INSERT INTO purser_receive_trace VALUES ($1, $2) ON CONFLICT DO NOTHING", mark, row.dp)
   end
 end
@@ -149,7 +151,7 @@ function Book:insert(row)
   local n, account = 0, self:meta "account" or ""
   repeat
     n = n + 1
-    row.dp = "dp_" .. digest.id("dp", account, row.face, tostring(n)):sub(1, 12)
+    row.dp = "dp_" .. digest.id("dp", account, row.fingerprint, tostring(n)):sub(1, 12)
   until not self:deposit(row.dp)
   self.known[row.dp] = row
   write(self, row)

@@ -8,6 +8,7 @@
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
+local planned = require "purser.write.planned"
 local states = require "purser.client.operations.states"
 
 ---@class purser.WaitTimes
@@ -159,6 +160,7 @@ function M.withdrawal(client, id, options)
   end
   return wait(client, times, "withdrawal " .. value, finder(client, member, value,
     rest.since or client:now() - 7 * DAY, rest.coin), function(record)
+    planned.note(client, record)
     local name = states.name("withdrawal", record.status) or "in a state that is not known"
     return withdrawal_goals[rest.goal or "success"][record.status], ("is %s (state %s)"):format(name,
       tostring(record.status))

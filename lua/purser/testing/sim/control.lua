@@ -27,6 +27,7 @@ local calls = {
   { "set_deposit", "POST /sim/states", "deposit", "status" },
   { "respell", "POST /sim/spellings", "deposit", "members" },
   { "set_withdrawal", "POST /sim/states", "withdrawal", "status" },
+  { "release", "POST /sim/releases" },
   { "fault", "POST /sim/faults" }, { "disarm", "DELETE /sim/faults" }, { "faults", "GET /sim/faults", is_list = true },
   { "armed_faults", "GET /sim/armed-faults", is_list = true }, { "requests", "GET /sim/requests", is_list = true },
   { "counts", "GET /sim/counts" }, { "rate_limit", "GET /sim/rate-limit" }, { "state", "GET /sim/state" },

@@ -92,6 +92,8 @@ local kinds = {
       return late
     end,
   },
+  -- A gateway sent the request twice, and hands on the second answer (requests.lua executes the copy).
+  ["repeat"] = { when = AFTER, rules = {}, answer = function(_, _, response) return plain.copy(response) end },
   throttle = { when = BEFORE, rules = { retry_after = at_least(0) }, answer = pause(429, "Too many requests", 1) },
   ban = { when = BEFORE, rules = { retry_after = at_least(0) }, answer = pause(418, "IP address is banned", 120) },
   server_error = {
@@ -108,7 +110,7 @@ local kinds = {
 }
 
 ---@class purser.SimFault
----@field kind "reject"|"lost_answer"|"reset"|"truncate"|"slow"|"throttle"|"ban"|"server_error"|"garbage"
+---@field kind "reject"|"lost_answer"|"reset"|"truncate"|"slow"|"repeat"|"throttle"|"ban"|"server_error"|"garbage"
 ---@field operation string|nil  a full name, an id, a group or an effect. Default: any operation
 ---@field times integer|nil     how often it strikes. Default: once; without end where a probability is given
 ---@field probability number|nil  from 0 to 1, drawn for every request it could strike
@@ -273,7 +275,7 @@ local function inject(sim, fault, row, request, response)
   local record = {
     number = #injected + 1, time = sim:now(), kind = fault.kind, when = fault.when,
     operation = row.full_name, target = request.target and request.target:match("^[^?]*"), form = fault.form,
-    status = fault.status, applied = response ~= nil and response.code == nil,
+    status = fault.status, applied = response ~= nil and (response.code == nil or response.was_applied == true),
   }
   injected[record.number] = record
   local answer = kinds[fault.kind].answer(fault, row, response, sim.is_live)
@@ -288,6 +290,9 @@ function M.before(sim, row, request)
   if fault and fault.when == "before" then return inject(sim, fault, row, request, nil) end
   request.fault = fault
 end
+
+--- Tells whether a gateway sends the request a second time.
+function M.is_repeated(request) return request.fault ~= nil and request.fault.kind == "repeat" end
 
 --- Called with the answer of a request that was executed or rejected (a rejection has `code`). Returns what is sent.
 function M.after(sim, row, request, response)

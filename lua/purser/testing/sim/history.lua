@@ -8,6 +8,7 @@
 local clock = require "purser.testing.sim.clock"
 local ledger = require "purser.testing.sim.ledger"
 local rejection = require "purser.testing.sim.rejection"
+local releases = require "purser.testing.sim.releases"
 
 local M = {}
 
@@ -15,6 +16,7 @@ local M = {}
 ---@field id string|nil  the member that finds a record again. Default: "id"
 ---@field keys fun(record: table): string|nil  names the lists that a record belongs to, one value each
 ---@field moves (fun(record: table, move: function))|nil  calls move(asset, amount, from, to) for what moved for it
+---@field is_released boolean|nil  releases alter how its records are shown
 ---@field due (fun(sim: table, id: string, at: integer))|nil  does what is scheduled for a record
 
 local History = {}
@@ -23,8 +25,10 @@ History.__index = History
 --- Returns a history without records. `books` is the ledger that holds what its records moved.
 ---@param row purser.sim.history_row
 ---@param books table|nil
-function M.new(row, books)
+---@param in_force table[]|nil  the simulator's releases
+function M.new(row, books, in_force)
   return setmetatable({ id_name = row.id or "id", keys = row.keys, moves = row.moves, due = row.due, books = books,
+    releases = row.is_released and in_force or {},
     all = {}, lists = {}, by_id = {}, used = {} }, History)
 end
 
@@ -75,6 +79,7 @@ function History:enter(record, new_id)
   local ok, asset = self.books:apply(changes)
   if not ok then return nil, asset end
   record.id = new_id and new_id() or record.id
+  releases.note(self.releases, record, self.all)
   return self:add(record)
 end
 
@@ -133,7 +138,7 @@ end
 function History:list(sim, key, first, last, values, show, filter)
   local limit = values.limit or values.pageSize or values.size
   local records, total = self:page(key, first, sim:visible(last), ((values.page or 1) - 1) * limit, limit, filter)
-  for i, record in ipairs(records) do records[i] = show(record, sim) end
+  for i, record in ipairs(records) do records[i] = releases.shown(record, show(record, sim)) end
   return records, total
 end
 

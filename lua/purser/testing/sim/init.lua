@@ -12,7 +12,7 @@
 --   requests      a request from its arrival to its answer, by request_parser, auth, rules and render
 --   history       records: all that a simulator keeps; ledger has what they moved, clock what is due
 --   accounts, coins, addresses, deposits, withdrawals, transfers, conversions, rebates, live   the operations
---   scenario      what a test makes happen; faults: what goes wrong on purpose
+--   scenario      what a test makes happen; faults: what goes wrong on purpose; releases: records in another form
 --   transport     a client in this process; serve, control and console: others over HTTP
 --   rehearsal     a program against each fault
 
@@ -34,6 +34,7 @@ local prng = require "purser.testing.sim.prng"
 local purser = require "purser"
 local rate_limit = require "purser.testing.sim.rate_limit"
 local rebates = require "purser.testing.sim.rebates"
+local releases = require "purser.testing.sim.releases"
 local requests = require "purser.testing.sim.requests"
 local scenario = require "purser.testing.sim.scenario"
 local transfers = require "purser.testing.sim.transfers"
@@ -54,7 +55,8 @@ local meta = { __index = Sim, __name = "purser.sim" }
 -- The parts of the service: handlers by operation id, rows of histories, and methods of the simulator.
 local rows = {}
 local parts = {
-  coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, scenario,
+  coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, releases,
+  scenario,
 }
 for _, part in ipairs(parts) do
   for id, handler in pairs(part.handlers or {}) do requests.handlers[id] = handler end
@@ -78,6 +80,7 @@ end
 ---@field fee "on_top"|"inside"|nil                of a withdrawal. Default: "on_top"
 ---@field saved_addresses_only boolean|nil         withdrawals go to saved addresses alone. Default: false
 ---@field shared_addresses boolean|nil             EVM coins of an account have one deposit address. Default: false
+---@field invented_addresses boolean|nil           a wrong checksum of an address passes. Default: true
 ---@field max_sub_accounts integer|nil             default 30
 ---@field key_days integer|nil                     how long a key without an IP list lives. Default: 90
 ---@field visibility_delay_ms integer|nil          how long a record is missing from histories. Default: 0
@@ -92,6 +95,7 @@ local options_of = {
   record_requests = { whole, 100 }, rate_limit = { "boolean or string or table" },
   repeated_ids = { { "execute", "reject" }, "execute" }, fee = { { "on_top", "inside" }, "on_top" },
   saved_addresses_only = { "boolean", false }, shared_addresses = { "boolean", false },
+  invented_addresses = { "boolean", true },
   max_sub_accounts = { whole, 30 }, key_days = { whole, 90 },
   visibility_delay_ms = { whole, 0 }, transfer_wait_ms = { whole, 0 },
 }
@@ -119,12 +123,12 @@ local function build(options, saved)
     options = options, profile = profile, is_live = options.variant == "live", seed = options.seed,
     clock = clock.new(options.clock, options.start_time, saved.clock), ledger = ledger.new(),
     schedule = clock.schedule(saved.histories.schedule), dice = prng.new(options.seed, "service", saved.dice),
-    fault_state = faults.new(options.seed, saved.faults),
+    fault_state = faults.new(options.seed, saved.faults), releases = saved.releases or {},
     rate_limit_state = options.rate_limit and (saved.rate_limit or rate_limit.new(limits)) or nil,
     journal = requests.log(options.record_requests, profile.signature_name, saved.counts),
   }, meta)
   for name, row in pairs(rows) do
-    sim[name] = history.new(row, sim.ledger)
+    sim[name] = history.new(row, sim.ledger, sim.releases)
     for _, record in ipairs(saved.histories[name] or {}) do
       sim[name]:add(record)
       if row.moves then ledger.book(sim.ledger.places, row.moves, record) end
@@ -146,7 +150,8 @@ function Sim:snapshot()
   self.clock:now() -- which is noted by the clock
   local state = {
     version = 1, options = self.options, clock = self.clock, dice = self.dice, counts = self.journal.counts,
-    faults = self.fault_state, rate_limit = self.rate_limit_state, histories = { schedule = self.schedule.heap },
+    faults = self.fault_state, releases = self.releases, rate_limit = self.rate_limit_state,
+    histories = { schedule = self.schedule.heap },
   }
   for name in pairs(rows) do state.histories[name] = self[name].all end
   return plain.copy(state)
@@ -240,12 +245,11 @@ function Sim:hide(id, hidden)
   return nil, "there is no such record"
 end
 
---- Returns the latest time of records that histories show: `last`, or earlier when records become visible late.
+--- Returns the latest time of records that histories show: `last`, or earlier: now, or before when records become
+--- visible late.
 ---@private
 function Sim:visible(last)
-  local delay = self.options.visibility_delay_ms
-  if delay == 0 then return last end
-  local seen = self.clock:now() - delay
+  local seen = self.clock:now() - self.options.visibility_delay_ms
   return last and last < seen and last or seen
 end
 

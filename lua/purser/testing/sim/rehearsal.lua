@@ -11,10 +11,14 @@ local M = {}
 
 local STARTS, LIMIT_MS, LATE_MS = 3, 120000, 3000
 
--- Faults of a write call. The answer is lost, unless the call is throttled.
+-- Faults of a write call. The answer is lost, unless the call is throttled or rejected. A gateway that sends a request
+-- twice may hand on the answer to the copy, a rejection.
 local faults = {
   { name = "the answer is lost", is_executed = true },
   { name = "lost, and its record comes late", is_executed = true, visibility_delay_ms = LATE_MS },
+  { name = "lost, and its record has another form", is_executed = true,
+    release = { coin = "suffix", payee = "masked", own_ids = "none", later_ms = LATE_MS } },
+  { name = "executed, and its copy is rejected", is_executed = true, is_rejected = true },
   { name = "429", is_throttled = true },
   { name = "killed before it arrives", is_killed = true },
   { name = "killed after it is executed", is_executed = true, is_killed = true },
@@ -78,7 +82,13 @@ function Run:handle(request)
   local fault = self.writes == self.at and self.fault
   if fault and fault.is_throttled then self.sim:fault { kind = "throttle" } end
   if not fault or fault.is_throttled then return self.sim:handle(request) end
+  if fault.release then self.sim:release(fault.release) end
   if fault.is_executed then self.sim:handle(request) end
+  if fault.release then self.sim:release() end
+  if fault.is_rejected then
+    self.sim:fault { kind = "reject", code = "10101" }
+    return self.sim:handle(request)
+  end
   if fault.is_killed then self:kill() end
   self.was_killed = fault.is_killed
   return { status = 200, fault = "close" }

@@ -35,6 +35,8 @@ local kinds = {}
 
 function kinds.text(value) return encode(value) end
 
+kinds.always = kinds.text
+
 function kinds.number(value) return digits(value) end
 
 function kinds.number_text(value) return encode(digits(value)) end
@@ -90,6 +92,7 @@ local write_records -- a record may hold records
 -- Writes the value of a member; nil where the document leaves it out.
 local function write_value(member, record, is_live)
   local value = record[member.canonical]
+  if value == nil and member.kind == "always" and not is_live then return '""' end
   if value == nil then return (member.nullable or is_live and member.kind ~= "records") and "null" or nil end
   if record.spelled and record.spelled[member.canonical] then return encode(value) end
   if member.kind == "records" then return write_records(member.members, value, is_live) end

@@ -152,6 +152,11 @@ local function answer_operation(sim, row, request, query_text, facts)
   local response = faults.before(sim, row, request)
   if not response then
     response = execute(sim, row, request, query_text, facts)
+    if faults.is_repeated(request) then
+      local first = facts.outcome
+      response = execute(sim, row, request, query_text, facts)
+      response.was_applied, facts.outcome = first == "applied", first
+    end
     response = faults.after(sim, row, request, response)
   else
     facts.outcome, facts.code = "fault", response.code

@@ -11,7 +11,8 @@
 --
 -- Kinds: text, number, number_text (a number's digits) and flag; address, memo_beside, bare_id, coin, deposit_amount,
 -- withdrawal_amount, deposit_network, withdrawal_network and output: texts that the live service shows differently;
--- texts, a list of texts; records, whose members are the next argument.
+-- always, a text that is empty where there is none; texts, a list of texts;
+-- records, whose members are the next argument.
 
 local function members(words, ...)
   local list, nested, used = {}, { ... }, 0
@@ -67,10 +68,10 @@ return {
   A8 = { record = address },
   A9 = { list = address },
   A10 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network "
-    .. "status:number_text address addressTag txId:output unlockConfirm confirmTimes insertTime:number "
-    .. "memo")) },
+    .. "status:number_text address addressTag:always txId:output unlockConfirm confirmTimes insertTime:number "
+    .. "memo:always")) },
   A11 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network status:number "
-    .. "address txId:output unlockConfirm confirmTimes insertTime:number memo")) },
+    .. "address txId:output unlockConfirm confirmTimes insertTime:number memo:always")) },
   A12 = { record = withdrawal_id },
   A13 = { record = transfer_id },
   A14 = {
@@ -91,11 +92,11 @@ return {
   C2 = { record = withdrawal_id, single = "object" },
   C3 = { record = withdrawal_id },
   C4 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin:coin network:deposit_network status:number "
-    .. "address addressTag txId:output unlockConfirm confirmTimes insertTime:number memo")) },
+    .. "address addressTag:always txId:output unlockConfirm confirmTimes insertTime:number memo:always")) },
   C5 = { list = with_seen("netWork", members("id withdrawOrderId txId:output? coin:coin "
     .. "network:withdrawal_network address amount:withdrawal_amount transferType:number status:number "
-    .. "transactionFee:withdrawal_amount confirmNo:number? applyTime:number updateTime:number remark memo transHash "
-    .. "coinId vcoinId")) },
+    .. "transactionFee:withdrawal_amount confirmNo:number? applyTime:number updateTime:number remark memo:always "
+    .. "transHash coinId vcoinId")) },
   C6 = { record = wallet_address, single = "object" },
   C7 = { list = wallet_address },
   C8 = { page = members "coin network address addressTag memo?", order = data_first },

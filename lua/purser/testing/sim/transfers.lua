@@ -10,6 +10,7 @@ local decimal = require "purser.decimal"
 local history = require "purser.testing.sim.history"
 local ledger = require "purser.testing.sim.ledger"
 local rejection = require "purser.testing.sim.rejection"
+local releases = require "purser.testing.sim.releases"
 local rules = require "purser.testing.sim.rules"
 
 -- Returns the list of a family's transfer: the direction between accounts and business accounts.
@@ -26,6 +27,7 @@ end
 
 local M = { histories = {
   family_transfers = {
+    is_released = true,
     keys = function(record)
       return direction(record.parent, record.from, record.to, record.from_type, record.to_type)
     end,
@@ -35,6 +37,7 @@ local M = { histories = {
     end,
   },
   wallet_transfers = {
+    is_released = true,
     keys = function(record) return direction(record.uid, "", "", record.from_type, record.to_type) end,
     moves = function(record, move)
       if record.status == "FAILED" then return end
@@ -45,6 +48,7 @@ local M = { histories = {
     due = function(sim, id) finish(sim, id, "SUCCESS") end,
   },
   internal_transfers = {
+    is_released = true,
     keys = function(record) return record.from, record.to end,
     moves = function(record, move)
       move(record.asset, decimal(record.amount), ledger.place(record.from, "SPOT"), ledger.place(record.to, "SPOT"))
@@ -78,7 +82,7 @@ local function enter(sim, records, values, record)
   record.asset, record.amount, record.time = values.asset, tostring(values.amount), sim:now()
   record.status = record.status or "SUCCESS"
   if not records:enter(record) then rejection.raise "10101" end
-  return { tranId = record.id }
+  return { tranId = record.shown_id or record.id }
 end
 
 -- Returns one side of a family transfer: the parent when no name is given.
@@ -142,12 +146,12 @@ local function wallet_transfer(sim, account, values, row)
   if not accounts.has_futures(sim, account) then
     rejection.raise(rules.bad_value(row), "The futures business of the account is not enabled")
   end
-  local wait = sim.options.transfer_wait_ms
+  local wait, id = sim.options.transfer_wait_ms, next_id(sim)
   local answer = enter(sim, sim.wallet_transfers, values, {
-    uid = account.uid, id = next_id(sim), from_type = values.fromAccountType, to_type = values.toAccountType,
+    uid = account.uid, id = id, from_type = values.fromAccountType, to_type = values.toAccountType,
     status = wait > 0 and "WAIT" or "SUCCESS",
   })
-  if wait > 0 then sim.schedule:add(sim:now() + wait, "wallet_transfers", answer.tranId) end
+  if wait > 0 then sim.schedule:add(sim:now() + wait, "wallet_transfers", id) end
   return answer
 end
 
@@ -164,7 +168,7 @@ local function wallet_one(sim, account, values)
     or seen and record.time > seen then
     rejection.raise "22222"
   end
-  return public(record, sim)
+  return releases.shown(record, public(record, sim))
 end
 
 local function internal_transfer(sim, account, values)

@@ -3,6 +3,7 @@
 -- journal of a client without a database.
 
 local facts = require "purser.write.journal.facts"
+local candidates = require "purser.write.candidates"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local digests = require "purser.write.digests"
@@ -243,6 +244,7 @@ function M.staged(tx, change)
     rejected = change.rejected and "yes" or "", message = text_of(change.message),
     due_at = change.due_in and time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) or "" }
   if change.stage ~= "sent" and change.stage ~= "taken" then set.worker = "" end
+  if change.candidates then set.record = candidates.text(change.candidates, keep) end
   return set
 end
 
@@ -260,7 +262,8 @@ end
 --- Writes an end in a locked row, counts it in sums, and keeps the end before.
 ---@param ending table  { state, record_id, record, answered, message, change, disowned }: all but the first may lack
 function M.write_end(tx, known, ending)
-  local set = { state = ending.state, record_id = ending.record_id or "", record = keep(ending.record),
+  local set = { state = ending.state, record_id = ending.record_id or "",
+    record = ending.candidates and candidates.text(ending.candidates, keep) or keep(ending.record),
     message = text_of(ending.message), ended_at = time_text(core.now_ms()),
     answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "",
     disowned = ending.disowned or known.disowned, rejected = ending.rejected and "yes" or "" }

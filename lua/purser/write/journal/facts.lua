@@ -2,6 +2,7 @@
 -- The rows of a journal in a database as calls. calls.lua writes the rows; memory.lua is the journal of a client
 -- without a database.
 
+local candidates = require "purser.write.candidates"
 local core = require "purser.core"
 local digests = require "purser.write.digests"
 local intents = require "purser.write.intent"
@@ -43,7 +44,7 @@ function M.call_of(row)
   return { id = row.id, key = row.key ~= "" and row.key or nil, content = row.content, operation = row.operation,
     intent = intent, params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     signer = intent.signer, state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil,
+    record = candidates.record_of(row),
     answered = row.answered == "yes" or row.answered == "found",
     found = row.answered == "found",
     rejected = row.rejected == "yes" and row.queue == "" or nil, digest = row.digest }
@@ -96,17 +97,21 @@ function M.call_of_intent(self, intent)
   return found and intents.meant(row, intent, found), message
 end
 
-local IDS = 50 -- at once: one statement serves for all
+local IDS = 50 -- at once: two statements serve for all numbers of ids
 
 -- Returns a query for the rows in which a column has one of the ids.
-local function query_by(column)
+local function query_by(column, ids)
   local places = {}
-  for i = 1, IDS do places[i] = ("$%d"):format(i) end
+  for i = 1, ids do places[i] = ("$%d"):format(i) end
   return ("SELECT * FROM purser_calls WHERE %s <> '' AND %s IN (%s)"):format(column, column,
     table.concat(places, ", "))
 end
 
-local BY = { record_id = query_by "record_id" .. " AND history <> ''", key = query_by "key" }
+local function queries(ids)
+  return { record_id = query_by("record_id", ids) .. " AND history <> ''", key = query_by("key", ids) }
+end
+
+local BY, BY_ONE = queries(IDS), queries(1)
 
 --- Returns the latest calls of an account, sent or planned, that have these ids, by id; or nil and a message. Each
 --- history counts its ids for itself: `names` are the operations.
@@ -128,9 +133,9 @@ function M.owners(self, column, _, ids, names)
     if not found[id] then asked[#asked + 1] = id end
   end
   for first = 1, #asked, IDS do
-    local values = {}
-    for i = 1, IDS do values[i] = asked[math.min(first + i - 1, #asked)] end
-    local calls, message = read(self.db, BY[column], unpack(values))
+    local values, is_one = {}, first == #asked
+    for i = 1, is_one and 1 or IDS do values[i] = asked[math.min(first + i - 1, #asked)] end
+    local calls, message = read(self.db, (is_one and BY_ONE or BY)[column], unpack(values))
     if not calls then return nil, message end
     for _, call in ipairs(calls) do note(call[column], call) end
   end

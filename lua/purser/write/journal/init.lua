@@ -8,9 +8,11 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
+local arrival = require "purser.write.arrival"
 local calls = require "purser.write.journal.calls"
 local facts = require "purser.write.journal.facts"
 local views = require "purser.client.util.views"
+local candidates = require "purser.write.candidates"
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
 local home = require "purser.write.journal.home"
@@ -111,10 +113,11 @@ end
 
 local function entry_of(row)
   return {
-    intent = facts.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
+    intent = facts.intent_of(row), state = row.state, record = candidates.record_of(row),
+    candidates = candidates.of(row), payment = row.payment ~= "" and row.payment or nil,
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
-    is_counted = intents.counts(row), content = row.content,
+    is_counted = intents.counts(row), content = row.content, arrival = row.state == "done" and row.arrival or nil,
   }
 end
 
@@ -138,22 +141,27 @@ local EARLIER = [[SELECT number, sent_at, NULLIF(signer, '') AS signer, state, N
 ---@field queue string|nil   of purser.payouts
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
+---@field candidates purser.Candidate[]|nil  undecided: the records that may be its own, the likest first
+---@field payment string|nil  its key in the queue
 ---@field message string|nil
 ---@field content string      a digest of what the key stands for
+---@field arrival "accepted"|"sent"|"failed"|"cancelled"|nil  of a done call: what its record showed later; nil: nobody
+--- looked
 ---@field is_counted boolean  in sums: nothing proves that it was not made, though a person may say so
 ---@field earlier purser.JournalAttempt[]|nil  where the filter names an id or a key
 
 local filter_rules = {
   state = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" },
-  id = "string", key = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
+  id = "string", key = "string", payment = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
 }
 
+local ARRIVAL = arrival.COLUMN .. " AS arrival"
 local ACCOUNT = "(SELECT value FROM purser_meta WHERE name = 'account') AS account"
 
 -- The query for a filter, and its values.
 local function query_of(filter)
   local conditions, values = {}, {}
-  for _, name in ipairs { "id", "key", "state" } do
+  for _, name in ipairs { "id", "key", "payment", "state" } do
     if filter[name] then
       values[#values + 1] = filter[name]
       conditions[#values] = ("%s = $%d"):format(name, #values)
@@ -166,9 +174,10 @@ local function query_of(filter)
     conditions[#conditions + 1] = ("(sent_at, id) > ($%d, $%d)"):format(#values + 1, #values + 2)
     values[#values + 1], values[#values + 2] = time_text(after.sent_at), after.id
   end
-  conditions[#conditions + 1] = "sent_at <> ''" -- what was never sent is no call yet
+  -- what was never sent is no call yet; a payment is one of its queue
+  conditions[#conditions + 1] = filter.payment and "queue <> ''" or "sent_at <> ''"
   local limit = filter.limit and (" LIMIT %d"):format(filter.limit) or ""
-  return "SELECT *, " .. ACCOUNT .. " FROM purser_calls WHERE " .. table.concat(conditions, " AND ")
+  return "SELECT *, " .. ACCOUNT .. ", " .. ARRIVAL .. " FROM purser_calls WHERE " .. table.concat(conditions, " AND ")
     .. " ORDER BY sent_at, id" .. limit, values
 end
 
@@ -181,6 +190,7 @@ end
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"|nil
 ---@field id string|nil
 ---@field key string|nil                the caller's, or an id that the service knows
+---@field payment string|nil            the key of a payment in a queue: also of one that was never sent
 ---@field limit integer|nil             at most so many; without it all of them, in memory
 ---@field after purser.JournalEntry|nil only what comes after this one
 
@@ -200,7 +210,7 @@ function Journal:entries(filter)
   for i, row in ipairs(rows) do
     rows[i] = entry_of(row)
     local earlier = {}
-    if filter.id or filter.key then earlier, message = self.db:rows(EARLIER, row.id) end
+    if filter.id or filter.key or filter.payment then earlier, message = self.db:rows(EARLIER, row.id) end
     if not earlier then return problem(message) end
     for j, one in ipairs(earlier) do
       earlier[j] = { number = tonumber(one.number), sent_at = tonumber(one.sent_at), signer = one.signer,

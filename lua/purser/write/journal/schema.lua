@@ -2,6 +2,7 @@
 -- The journal's database: its tables, opening and pruning. Every column is text: LuaDBI reads 64-bit integers as 32-bit
 -- ones. Times are 13 digits of epoch milliseconds, ordered as texts; amounts are decimals.
 
+local arrival = require "purser.write.arrival"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
 local errors = require "purser.client.call.errors"
@@ -14,6 +15,7 @@ local postgresql = require "purser.client.util.database.postgresql"
 local spending = lazy "purser.write.guard.spending"
 local upgrade = lazy "purser.write.journal.upgrade"
 local version = require "purser.version"
+
 
 local M = {
   version = home.VERSION,
@@ -115,6 +117,7 @@ local function create(tx)
   -- messages that programs sent to whoever pays
   tx:rows [[CREATE TABLE purser_log (id TEXT PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, tool TEXT NOT NULL,
     reference TEXT NOT NULL, outcome TEXT NOT NULL)]]
+  tx:rows(arrival.TABLE)
   tx:rows("INSERT INTO purser_meta (name, value) VALUES ('version', $1), ('journal_id', $2), ('first', $3), "
     .. "('reader', $4)", ("%d"):format(M.version), id, version, home.READER)
   return true
@@ -253,9 +256,10 @@ local is_over = " WHERE id = $1 AND NOT (" .. M.UNDECIDED .. [[)
   AND NOT EXISTS (SELECT 1 FROM purser_calls AS other WHERE other.digest || '' = purser_calls.digest
     AND other.]] .. M.UNDECIDED .. ")"
 
+local OF_NONE = " WHERE call = $1 AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE id = $2)"
 local delete_call = "DELETE FROM purser_calls" .. is_over
-local delete_attempts = [[DELETE FROM purser_attempts WHERE call = $1
-  AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE id = $2)]]
+local delete_attempts = "DELETE FROM purser_attempts" .. OF_NONE
+local delete_arrival = "DELETE FROM purser_arrivals" .. OF_NONE
 local empty_call = "UPDATE purser_calls SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
 
 -- One step. Returns how many calls it deleted or emptied, and how many payments; and where the next step begins.
@@ -270,7 +274,10 @@ local function prune_calls(tx, before, from)
       local sql = not is_payment and row.key == "" and delete_call or empty_call
       local word = is_payment and "payments" or "calls"
       counts[word] = counts[word] + select(2, tx:rows(sql, row.id))
-      if sql == delete_call then tx:rows(delete_attempts, row.id, row.id) end
+      if sql == delete_call then
+        tx:rows(delete_attempts, row.id, row.id)
+        tx:rows(delete_arrival, row.id, row.id)
+      end
     end
   end
   return counts, #page == STEP and page[#page] or nil

@@ -67,12 +67,62 @@ describe("a statement", function()
   end)
 end)
 
+-- To close a file gives up the locks that the process has on it (fcntl(2)), those of its open databases, too.
+describe("the files of an open database", function()
+  local own_files = require "purser.client.util.files"
+  local key_file = require "purser.client.util.key_file"
+
+  -- Returns whether another process locks the database alone: "yes" or "no".
+  local function locks_elsewhere(path)
+    return files.output_of_program(([[
+      local database = require "purser.client.util.database"
+      io.write(database.lock_file(%q) and "yes" or "no")]]):format(path))
+  end
+
+  -- Each way of the library to open a file by a name that a person gave.
+  local ways = {
+    read = own_files.read, trusted = own_files.read_trusted, object = own_files.read_object, draft = own_files.draft,
+    problem = own_files.name_problem, can_replace = own_files.can_replace, key = key_file.read,
+    secret = require("purser.client.util.secrets").from_file,
+    replace = function(path) return own_files.replace(path, "") end,
+    private = function(path) return own_files.open_private(path, "rb") end,
+    vault = function(path) return require("purser.desk.fleet.vault").open(path, { read_only = true }) end,
+  }
+
+  it("stay locked, whatever looks at them by name, and are read again once they are closed", function()
+    local alone = folder .. "/alone"
+    local unlock = assert(database.lock_file(alone))
+    assert.equal("no", locks_elsewhere(alone))
+    for name, way in pairs(ways) do
+      assert(way(alone) == nil or name == "problem", name)
+      collectgarbage() -- closes what was left open
+      assert.equal("no", locks_elsewhere(alone), name)
+    end
+    unlock()
+    assert.equal("yes", locks_elsewhere(alone))
+    assert.equal("", own_files.read(alone))
+    assert.is_nil(own_files.name_problem(alone))
+  end)
+
+  it("are told from others by what they are, and not by a name", function()
+    os.execute(("ln -s db %s/link"):format(folder))
+    for _, name in ipairs { "/db", "/link", "/db-wal", "/db-shm", "/../" .. folder:match "[^/]+$" .. "/db" } do
+      assert.is_true(own_files.is_database(folder .. name), name)
+    end
+    assert.is_nil((own_files.read(folder .. "/db")))
+    assert.matches("^it is a database", own_files.name_problem(folder .. "/db-wal"))
+    db:close()
+    assert.is_false(own_files.is_database(folder .. "/db"))
+    assert.matches("^SQLite format 3", (own_files.read(folder .. "/db")))
+  end)
+end)
+
 describe("a locked file", function()
   it("stays locked until it is unlocked, against this process and others, and stays empty", function()
     local lock = folder .. "/lock"
     local unlock = assert(database.lock_file(lock))
     assert.is_false((database.lock_file(lock)))
-    assert.equal(0, #files.read(lock))
+    assert.equal("0\n", files.output_of("wc -c <" .. lock)) -- in a process of its own: see above
     assert.equal(tonumber("600", 8), core.file_mode(lock) % 512)
     unlock()
     assert(database.lock_file(lock))()

@@ -2,10 +2,12 @@
 -- A connection through LuaDBI: statements prepared once, results read to the end, locked files, forks.
 
 local core = require "purser.core"
+local files = require "purser.client.util.files"
 local postgresql = require "purser.client.util.database.postgresql"
 local schedule = require "purser.schedule"
 local sqlite = require "purser.client.util.database.sqlite"
 
+local concat = table.concat
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 local Database = {}
@@ -90,14 +92,21 @@ local function forget(self, sql, message)
   return nil, plain(message)
 end
 
+local giving = {} -- by SQL text, of which there are as many as prepared statements
+
 function M.gives_rows(sql)
-  return sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)
+  if giving[sql] == nil then
+    giving[sql] = (sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)) ~= nil
+  end
+  return giving[sql]
 end
 
 -- Returns the error of a text with a zero byte, where both databases end a text; or nil.
 local function values_error(...)
-  local values = { ... }
-  for i = 1, select("#", ...) do
+  local values, count = { ... }, select("#", ...)
+  local are_texts, all = pcall(concat, values, "", 1, count)
+  if are_texts and not all:find("\0", 1, true) then return end -- nearly always
+  for i = 1, count do
     local value = values[i]
     if type(value) == "string" and value:find("\0", 1, true) then
       return ("a text to be kept holds a zero byte (%s...); leave it out"):format(value:match "^[^%c]*":sub(1, 40))
@@ -191,7 +200,9 @@ function M.lock_file(path)
   if not driver then return nil, message end
   local ok, handle, why = pcall(sqlite.connect, driver, { sqlite = path })
   if not ok or not handle then return nil, plain(ok and why or handle) end
-  local lock = { statements = {}, handle = handle, process = core.process_id() }
+  local lock = { statements = {}, handle = handle, process = core.process_id(),
+    files = { { id = select(3, core.file_mode(path)) } } }
+  files.databases[lock] = true
   handle:autocommit(true)
   local locked
   locked, why = M.run(lock, "BEGIN EXCLUSIVE")

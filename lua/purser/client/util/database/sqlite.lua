@@ -2,6 +2,7 @@
 -- Files of SQLite: opening, and checks before each transaction. A journal's file is this user's alone.
 
 local core = require "purser.core"
+local files = require "purser.client.util.files"
 
 local M = { name = "sqlite", begin = "BEGIN IMMEDIATE", begin_reading = "BEGIN", package = "lua-dbi-sqlite3",
   driver = "SQLite3" }
@@ -58,7 +59,7 @@ end
 
 -- Notes an open database's files: writes to a removed or replaced file would be lost.
 local function note_files(db)
-  db.files = {}
+  db.files, files.databases[db] = {}, true
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
     if row.name == "main" and row.file ~= "" then
       local message = trust_error(row.file) -- the path may have been a link

@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MIT
+-- The records that an undecided call may have made, as the journal keeps them in place of its record: a list, the
+-- likest first.
+
+local core = require "purser.core"
+local verdict = require "purser.write.verdict"
+
+local M = {}
+
+local MOST = 100 -- of a call
+
+---@class purser.Candidate  a record that may be the call's; its members, and:
+---@field fits string[]  the members that agree with the call
+
+--- Returns candidates with `fits`, the likest first; of those that agree in as many members, the nearest in time.
+---@param sent_at integer|nil
+---@return purser.Candidate[]
+function M.ordered(records, operation, params, sent_at)
+  local subject, list = verdict.subject { operation = operation, params = params }, {}
+  for i, record in ipairs(records) do
+    local at = tonumber(record[subject.time or ""])
+    list[i] = { record = record, fits = verdict.fits(subject, record), place = i,
+      away = at and sent_at and math.abs(at - sent_at) or math.huge }
+  end
+  table.sort(list, function(a, b)
+    if #a.fits ~= #b.fits then return #a.fits > #b.fits end
+    if a.away ~= b.away then return a.away < b.away end
+    return a.place < b.place
+  end)
+  for i, one in ipairs(list) do
+    local candidate = { fits = one.fits }
+    for name, value in pairs(one.record) do candidate[name] = value end
+    list[i] = candidate
+  end
+  return list
+end
+
+--- Returns records as the text that the journal keeps; "" for none.
+function M.text(records, keep)
+  local texts = {}
+  for i = 1, math.min(#records, MOST) do
+    local text = keep(records[i])
+    texts[#texts + 1] = text ~= "" and text or nil
+  end
+  return texts[1] and "[" .. table.concat(texts, ",") .. "]" or ""
+end
+
+--- Returns the candidates of a journal's row; nil where the call is not undecided, or has none.
+---@return purser.Candidate[]|nil
+function M.of(row)
+  local is_open = row.state == "undecided" or row.stage == "undecided"
+  if not is_open or not row.record:find "^%[" then return nil end
+  return M.ordered(core.decode(row.record), row.operation, core.decode(row.params), tonumber(row.sent_at))
+end
+
+--- Returns the record of a journal's row; nil where it has none.
+function M.record_of(row) return row.record:find "^{" and core.decode(row.record) or nil end
+
+return M

@@ -1,0 +1,58 @@
+-- SPDX-License-Identifier: MIT
+-- The records that an undecided call may have made: kept as a list, and shown the likest first.
+
+local candidates = require "purser.write.candidates"
+local core = require "purser.core"
+
+local PARAMS = { coin = "USDT", netWork = "TRX", address = "T1", amount = "15" }
+
+local function ids(list)
+  local found = {}
+  for i, one in ipairs(list) do found[i] = one.id end
+  return table.concat(found, " ")
+end
+
+describe("candidates", function()
+  it("are ordered by the members that agree, then by time, then as the service shows them", function()
+    local records = {
+      { id = "other-amount", coin = "USDT", network = "TRX", address = "T1", amount = "12.5", applyTime = 1000 },
+      { id = "later", coin = "USDT", network = "TRX", address = "T1", amount = "15.00", applyTime = 9000 },
+      { id = "nearer", coin = "USDT", network = "TRX", address = "T1", amount = "15", applyTime = 4000 },
+      { id = "as-near", coin = "USDT", network = "TRX", address = "T1", amount = "15", applyTime = 6000 },
+      { id = "stranger", coin = "BTC", network = "BTC", address = "B1", amount = "2", applyTime = 5000 },
+      { id = "timeless", coin = "USDT", network = "TRX", address = "T1", amount = "15" },
+    }
+    local list = candidates.ordered(records, "wallet.withdraw", PARAMS, 5000)
+    assert.equal("nearer as-near later timeless other-amount stranger", ids(list))
+    assert.same({ "address", "amount", "coin" }, list[1].fits)
+    assert.same({ "address", "coin" }, list[5].fits)
+    assert.same({}, list[6].fits)
+    assert.is_nil(records[1].fits) -- the records are the caller's
+  end)
+
+  it("of a row are those of an undecided call alone, and a row's record is no list", function()
+    local text = candidates.text({ { id = "a" }, { id = "b" } }, require("purser.json").encode)
+    local row = { state = "undecided", stage = "", record = text, operation = "wallet.withdraw", sent_at = "",
+      params = '{"coin":"USDT"}' }
+    assert.equal("a b", ids(candidates.of(row)))
+    assert.is_nil(candidates.record_of(row))
+    row.state, row.stage = "planned", "undecided" -- a payment that was never sent from here
+    assert.equal("a b", ids(candidates.of(row)))
+    row.stage = "waiting" -- a person put the payment back
+    assert.is_nil(candidates.of(row))
+    row.state, row.record = "undecided", ""
+    assert.is_nil(candidates.of(row))
+    row.record = '{"id":"c"}'
+    assert.same({ id = "c" }, candidates.record_of(row))
+    assert.is_nil(candidates.of(row))
+  end)
+
+  it("are kept up to a hundred, without what cannot be kept", function()
+    local records, encode = {}, require("purser.json").encode
+    for i = 1, 150 do records[i] = { id = tostring(i) } end
+    local list = core.decode(candidates.text(records, encode))
+    assert.same({ 100, "1", "100" }, { #list, list[1].id, list[100].id })
+    assert.equal("", candidates.text({}, encode))
+    assert.equal("", candidates.text({ {} }, function() return "" end))
+  end)
+end)
