@@ -125,8 +125,8 @@ local function json_text(text)
   return '"' .. text:gsub('[%c"\\<]', function(byte) return ("\\u%04x"):format(byte:byte()) end) .. '"'
 end
 
--- The text that the search looks through: [page, title, anchor, heading, text] of each section and question. A script, as a page
--- that is opened from a disk may load no other file.
+-- The text that the search looks through: [page, title, anchor, heading, text] of each section and question. A script,
+-- as a page that is opened from a disk may load no other file.
 local function index_entry(path, title, section, is_first)
   local fields = { page_of(path), title, is_first and "" or section[1], section[2], section[3] }
   for i, field in ipairs(fields) do fields[i] = json_text(field) end

@@ -3,7 +3,8 @@
 --
 -- A fault says how often the service executes the request (`executes`; 1 where nothing is said), and what the client
 -- then sees: an `answer` that takes the place of the service's own, a `delay_ms`, `late_ms` (the service executes when
--- the client sends again, and so long after the arrival at the latest), `throttles` (429), or `kills` (the client is killed while the request is under way). Without
+-- the client sends again, and so long after the arrival at the latest),
+-- `throttles` (429), or `kills` (the client is killed while the request is under way). Without
 -- any of these the client sees the service's own answer.
 
 local M = {}

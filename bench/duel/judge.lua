@@ -47,7 +47,8 @@ function M.table_of(rows)
   local lines = {}
   for i, row in ipairs(rows) do
     local counts = row.result.counts
-    lines[i] = ("| %s | %s | %d | %d | %d | %d | %d | %d | %d |\n"):format(row.client, row.mode, counts.twice, counts.proxy,
+    lines[i] = ("| %s | %s | %d | %d | %d | %d | %d | %d | %d |\n"):format(
+      row.client, row.mode, counts.twice, counts.proxy,
       counts.lost, counts.wrong, counts.person, row.result.requests,
       row.result.seconds)
   end

@@ -52,7 +52,7 @@ local QUESTIONS = {
   { "How do I wait until a withdrawal is done?", "docs/desk/receive.html#waiting" },
   { "How do I move all USDT of sub-accounts to the main account?", "docs/desk/fleets.html#balances" },
   { "How do I get a CSV in my time zone?", "docs/troubleshooting.html#questions" },
-  { "How am I told when a deposit arrives?", "docs/troubleshooting.html#questions" },
+  { "How do I get a message when a deposit arrives?", "docs/troubleshooting.html#questions" },
   { "What do I do after a timeout?", "docs/troubleshooting.html#no-answer-or-an-unclear-one" },
   { "What does the client do during maintenance?", "docs/troubleshooting.html#no-answer-or-an-unclear-one" },
   { "My key has expired", "docs/operations/codes.html" },

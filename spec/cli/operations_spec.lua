@@ -6,7 +6,7 @@ local core = require "purser.core"
 local operations = require "purser.client.operations"
 
 describe("purser operations", function()
-  it("lists all forty, and those that only the live service has", function()
+  it("lists every operation, and those that only the live service has", function()
     local code, out = command.run { "operations" }
     assert.equal(0, code)
     for _, row in ipairs(operations.every) do assert.is_truthy(out:find("\n" .. row.id .. " ", 1, true), row.id) end

@@ -79,7 +79,7 @@ static const pu_decimal *convert_operand(lua_State *L, int index)
     return d;
 }
 
-/* The last look before a value is used: no call of Lua that can allocate may follow it. */
+/* Call this last: a Lua call that allocates may run a finaliser that closes the value. */
 static void check_alive(lua_State *L, int index, const pu_decimal *d)
 {
     if (!d->value) luaL_argerror(L, index, "the decimal has been collected");

@@ -377,8 +377,7 @@ static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_t
     return code == CURLE_OK ? NULL : no_memory;
 }
 
-/* A request that must be sent once meets a kept connection at the moment the service closes it only if it was kept
- * long: so it takes one that was idle for a short while, or a new one. */
+/* A write uses a new connection, or a connection that was idle only briefly: a service closes long idle connections. */
 static const char *set_limits(pu_http_easy *easy, const pu_http_request *request)
 {
     const int64_t *number = easy->options->number;

@@ -51,7 +51,7 @@ typedef struct pu_http_easy {
     size_t body_len;
     int send_count;
     int64_t connection; /* the id of that of the latest sending */
-    bool distrusted;    /* nothing was sent on a connection, as bytes waited on it or it could not be trusted */
+    bool distrusted;    /* a connection was rejected before sending: unread bytes, or no trust */
     bool early;         /* the response began before the request was sent whole */
     unsigned turns;     /* libcurl's, counted */
     uint64_t received_before;

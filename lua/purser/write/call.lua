@@ -3,8 +3,8 @@
 -- the request; the call is guarded, recorded, sent once, and ends with a result or an error that reports the outcome.
 --
 -- A key (the caller's id, or opts.key) is used once: the second call with a key sends nothing, and gets the first one's
--- outcome. The key is looked up before everything that may be answered otherwise today than at its first use:
--- parameters, guard rails, the rate limit, clock, network.
+-- outcome. The key is looked up first: parameters, guard rails, rate limit, clock and network may give another answer
+-- today than at the key's first use.
 
 local answers = require "purser.write.answers"
 local core = require "purser.core"

@@ -87,7 +87,7 @@ function Claims:open_calls(first, last, later)
   return others
 end
 
---- Returns the calls of this operation that were made, and whose records the question shows; or nil and an error.
+--- Returns executed calls of this operation whose records this list must contain; or nil and an error.
 function Claims:made_calls(first, last)
   local calls, err = ask(self, "made_calls", self.account, { [self.row.full_name] = true }, first, last)
   if not calls then return nil, err end

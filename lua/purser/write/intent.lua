@@ -123,8 +123,9 @@ local over = { unknown = { open = true, unknown = true }, undecided = M.UNDECIDE
 -- Returns how surely an end names its record: 0 not, 1 by content, 2 by answer or id.
 local function sureness(ending) return ending.record_id and (ending.answered and 2 or 1) or 0 end
 
---- Judges an end. `not_done` is a promise: its hearer may have sent an equal call, which a record that merely agrees
---- belongs to while that call is open. An end that names its record less surely replaces no `done`.
+--- Decides whether a reported end replaces the recorded end. After `not_done` the caller may have sent an equal call,
+--- so content alone cannot turn `not_done` into `done` while such a call is open. An end that names its record less
+--- surely replaces no `done`.
 ---@param later integer       by how many attempts that is later than the one that ended
 ---@param ending { state: string, record_id: string|nil, answered: string|false }
 ---@param has_open_equal fun(): boolean
@@ -155,7 +156,7 @@ local function may_be_of_a_copy(intent, err)
     and not OF_EACH_COPY[tostring(err.code)] and M.makes_in(row) ~= "" and row.reconcile.strategy ~= "nothing"
 end
 
---- Returns whether two keys stand for one call. Each content has one digest, or two.
+--- Returns whether two contents are equal. A content is one digest, or two where missing values were completed.
 ---@return boolean
 function M.is_same_content(content, other)
   for digest_ in gmatch(content, "%S+") do

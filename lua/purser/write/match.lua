@@ -48,8 +48,8 @@ function M.waits_for_next(answer) return answer.outcome == "undecided" and answe
 
 local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 
--- Waits until a time, then answers `undecided`. A planned payment waits in its queue.
-local function wait(question, why, candidates, ends)
+-- Asks for another reading until `ends`; returns `undecided` after that, and `is_busy` of a planned payment.
+local function ask_again_until(question, why, candidates, ends)
   if question.service:now() >= ends then return undecided(candidates, why) end
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
   question.waits, question.newer_than, question.wait_ends = true, question.shown.began, ends
@@ -70,7 +70,7 @@ local function found(question, record, count)
   if state == "failed" then
     return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
   end
-  return wait(question, "failing", { record }, question.deadline + PATIENCE_MS)
+  return ask_again_until(question, "failing", { record }, question.deadline + PATIENCE_MS)
 end
 
 -- Returns the times that a record of an attempt can have.
@@ -101,8 +101,8 @@ local function subject_of(question, call, record)
   return verdict.subject(call, times_of(question, record and attempts_of(question, call, record)[1] or call))
 end
 
--- Returns what records show of the service: `seen`; `owners`, by record; `free`, the unclaimed; `of`, by call; `timed`,
--- the unclaimed by time; or nil and an error. Kept with a shared reading.
+-- Sorts the records: `owners` (record -> call), `free` (without an owner), `of` (call -> records), `timed` (`free` by
+-- time), `seen` (how members are shown); or nil and an error. Kept with a shared reading.
 local function learn(question)
   local union, time = question.union, question.reconcile.time_member
   local name = ("%s %d %d"):format(question.row.full_name, question.before, question.later)
@@ -223,8 +223,8 @@ local function has(records, test, what)
   return false
 end
 
--- Returns until when open calls may own one of the records; nil where that time has passed. The latest call comes
--- first: no earlier call is compared once a later one may own a record.
+-- Returns the latest time until which another open call may still get one of the records, nil if none may. Starts at
+-- the latest call, so earlier calls are compared only if no later call may own a record.
 local function rivals_end(question, open, seen, records)
   local now, ends = question.service:now(), nil
   for i = #open, 1, -1 do
@@ -318,19 +318,20 @@ local function dealt(group, subject)
   return own
 end
 
--- Returns the answer of the records that agree. A rival's wait ends once its own record must be visible: two lost calls
--- would wait for each other. Of calls that cannot be told apart each has one of their records, or none is decided.
+-- Returns the answer of the records that agree. Waits for another open call until that call's own record must be
+-- visible: without the bound two lost calls wait for each other.
+-- Of calls that cannot be told apart each has one of their records, or none is decided.
 local function judge_fit(question, subject, fit, learned)
   local group, err = group_of(question, subject, fit, learned)
   if not group then return nil, err end
   local own, ends = dealt(group, subject), group.ends
   if own and not has(question.shown.records, rawequal, own) then -- answers may be mixed up
-    return wait(question, "vanished", { own }, question.intent.sent_at + PATIENCE_MS)
+    return ask_again_until(question, "vanished", { own }, question.intent.sent_at + PATIENCE_MS)
   end
   local is_under_way = ends and question.service:now() < ends
   if own and not is_under_way then return found(question, own) end
   local why = fit[2] and "similar" or "rival"
-  if is_under_way then return wait(question, why, fit, ends) end
+  if is_under_way then return ask_again_until(question, why, fit, ends) end
   return undecided(fit, why)
 end
 
@@ -390,14 +391,14 @@ local function judge(question)
   if not may then return nil, message end
   add_renumbered(question, subject, learned.owners, may)
   if is_foreign then return undecided(may, "stranger", question.service.signer) end
-  if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
+  if stale then return ask_again_until(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if forgets then return undecided(may, "forgotten") end
   local open, err = question.claims:open_calls(question.first - reading.WIDE_MS, question.last + reading.WIDE_MS,
     question.later)
   if not open then return nil, err end
   local ends = rivals_end(question, open, seen, may)
-  if ends and question.service:now() < ends then return wait(question, "rival", may, ends) end
+  if ends and question.service:now() < ends then return ask_again_until(question, "rival", may, ends) end
   if question.window.is_planned then return undecided(may, "similar") end
   may = unexplained(question, subject, open, seen, may)
   if not may[1] then return nil end

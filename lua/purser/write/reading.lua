@@ -182,7 +182,7 @@ function M.recent(client, signer)
   return recent
 end
 
--- A clock that falls further behind the machine's since a reading began was set back: the reading is made again.
+-- Reads again if the client's clock lost more than this against the machine's clock during a reading.
 local SET_BACK_MS = 1000
 local FUTURE_MS = 30000 -- no record is shown with a time that lies further ahead than this
 
@@ -226,7 +226,7 @@ local function is_fresh(reading, question)
   return reading.records ~= nil and reading.began >= math.max(question.deadline, question.newer_than + 1)
 end
 
--- Returns whether an earlier question about the same call was answered by a reading: who asks again wants the news.
+-- Returns whether this reading answered an earlier question about the call. A repeated question needs a new reading.
 local function is_heard(reading, question)
   local heard = reading.heard and reading.heard[question.intent.id]
   return heard ~= nil and heard ~= question and reading.turn < question.turn
@@ -252,7 +252,7 @@ local function widened(question, how, first, last)
   return math.min(first, math.max(first - M.WIDE_MS, question:earliest())), last + M.WIDE_MS
 end
 
--- Returns a window that covers the expected calls, or those of a while before and since.
+-- Returns the window to read for all calls that may be asked about next.
 ---@param since integer|nil  where the reading before this began: a question asks of another time, and more follow
 local function shared_window(self, question, first, last, how, since)
   if first == 0 then return first, last end

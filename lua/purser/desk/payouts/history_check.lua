@@ -70,7 +70,7 @@ function M.window_of(self, payment, as_of)
     -- two hours behind the history's end
     since = math.min(since, math.max(payment.added_at, earliest(self, payment, now) + 2 * HOUR))
   end
-  -- an attempt with this id alone contradicts the service's own rejection
+  -- only a record with this id contradicts the service's rejection
   return { since = math.floor(since), to = payment.client_id and now or nil, was_rejected = payment.rejection ~= nil }
 end
 

@@ -180,7 +180,7 @@ local function after_equal(self, tx, now, message)
     or "reconcile it first (journal:recover, or its own queue)") }
 end
 
--- Puts a payment back that Purser rejected itself: by a guard rail, a lost lease, or for what concerns all payments.
+-- Returns a payment to the queue after a local rejection: a guard rail, a lost lease, or a fault of all payments.
 local function not_admitted(self, err)
   local run, change = self.run, { stage = "failed", message = err.message }
   if history_check.ends_run(err) then
@@ -253,9 +253,9 @@ end
 
 ------------------------------------------------------------------------------------------------------------- the hand
 
--- Moves into the hand the parked payments that may be looked for now, with readings that they share: when the first has
--- waited twice as long as a record may need, or when all may be looked for and nothing else is to be sent. Returns in
--- how many milliseconds, nil where none is parked.
+-- Starts the check of rejected payments, all with one reading: once the oldest payment waited twice the delay of a
+-- record, or all may be checked and nothing else is to be sent. Returns the milliseconds until then, nil where none is
+-- parked.
 local function begin_looks(self, is_idle)
   local now = self.parked[1] and self.client:now() -- another task may begin them while a program's own clock waits
   if not self.parked[1] then return nil end
