@@ -57,6 +57,7 @@ build = {
       ["purser.desk.books.match"] = "lua/purser/desk/books/match.lua",
       ["purser.desk.books.model"] = "lua/purser/desk/books/model.lua",
       ["purser.desk.books.owners"] = "lua/purser/desk/books/owners.lua",
+      ["purser.desk.books.picture"] = "lua/purser/desk/books/picture.lua",
       ["purser.desk.books.postings"] = "lua/purser/desk/books/postings.lua",
       ["purser.desk.books.reach"] = "lua/purser/desk/books/reach.lua",
       ["purser.desk.books.reconcile"] = "lua/purser/desk/books/reconcile.lua",

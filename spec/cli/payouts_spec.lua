@@ -298,7 +298,7 @@ describe("purser payouts", function()
       "--operation", "wallet.transfer", "--journal", journal, "--account", "treasury" }, keys)), shown))
     assert.equal(0, code, out)
     local _, report = purser("report", "--journal", journal, "--account", "treasury", "--csv")
-    assert.matches("\nz%-1,done,0%.001,BTC,FUTURES,[^\n]*\n$", report)
+    assert.matches("\nz%-1,done,,0%.001,BTC,FUTURES,[^\n]*\n$", report)
     assert.equal(before + 1, counts("wallet.transfer").applied)
     -- Tuesday's correction of a row that waits, and Monday's line in cron
     list("later", head .. "w-1,SPOT,FUTURES,BTC,0.002\n")

@@ -144,7 +144,7 @@ function M.run(arguments, variables, paths)
   end })
   local ok, ended = pcall(function() return require("purser.cli").run({ unpack(arguments) }) end)
   for i = #undo, 1, -1 do undo[i]() end
-  for i = #opened, 1, -1 do table.remove(opened):close() end
+  while opened[1] do table.remove(opened):close() end
   for _, stream in pairs(streams) do stream:close() end
   collectgarbage() -- closes what the command left to its end
   if not ok and not code then error(ended, 0) end

@@ -5,6 +5,7 @@
 local lazy = require "purser.client.util.lazy"
 local memos = require "purser.client.operations.memos"
 local plain_text = require "purser.client.util.plain_text"
+local text_rules = require "purser.client.operations.text"
 local write_kinds = lazy "purser.client.operations.write_kinds"
 local address_ = lazy "purser.address"
 
@@ -30,14 +31,7 @@ function judge.uid(text)
   return "good"
 end
 
-function judge.area_code(text)
-  if not find(text, "^%+?%d+$") or #text > 5 then
-    return refused("is not an area code", "pass 1 to 4 digits, such as 86")
-  end
-  local digits = match(text, "^%+?0*(%d*)$")
-  if digits ~= text then return told("is an area code with signs in front", "write " .. digits) end
-  return #text <= 4 and "good" or refused("is not an area code", "pass 1 to 4 digits, such as 86")
-end
+judge.area_code = text_rules.judge_area_code
 
 local SHORTEST_PHONE, LONGEST_PHONE = 7, 14
 

@@ -7,7 +7,7 @@ local suggest = lazy "purser.client.util.suggest"
 
 local M = {}
 
-local find, floor, format = string.find, math.floor, string.format
+local find, floor, format, match = string.find, math.floor, string.format, string.match
 
 -- Far above what a service stores, far below a request line's limit.
 local MAX_TEXT_BYTES = 1024
@@ -70,6 +70,18 @@ function M.one_of(value, names)
   end
   local near = suggest.hint(value, names)
   return nil, format('is "%s"%s', value, near), "allowed are " .. table.concat(names, ", ")
+end
+
+--- Judges a telephone area code, as columns.lua does other types.
+---@param text string
+---@return "good"|"told"|"refused" state, string|nil message, string|nil hint
+function M.judge_area_code(text)
+  if not find(text, "^%+?%d%d?%d?%d?%d?$") or find(text, "^%d%d%d%d%d") then
+    return "refused", "is not an area code", "pass 1 to 4 digits, such as 86"
+  end
+  local digits = match(text, "^%+?0*(%d*)$")
+  if digits ~= text then return "told", "is an area code with signs in front", "write " .. digits end
+  return "good"
 end
 
 return M

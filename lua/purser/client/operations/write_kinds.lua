@@ -169,8 +169,9 @@ M.md5 = {
 }
 
 M.area_code = of_text("digits of a telephone area code", function(text)
-  if find(text, "^%+?%d%d?%d?%d?%d?$") then return text end
-  return nil, "is not an area code", "pass 1 to 5 digits, such as 86"
+  local state, message, hint = text_rules.judge_area_code(text)
+  if state ~= "refused" then return text end
+  return nil, message, hint
 end)
 
 return M

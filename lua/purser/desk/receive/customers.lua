@@ -77,6 +77,14 @@ local function conflict(a, b)
   end
 end
 
+-- Returns what is wrong with the memo of a file, where a spreadsheet may have put a number or a date in its place; or
+-- nil.
+local function memo_problem(memo)
+  if (memo or "") == "" then return nil end
+  local state, why = columns.judge("own_id", memo)
+  return state ~= "good" and ("the memo %s %s; compare it with its source"):format(memo, why) or nil
+end
+
 local INSERT = "INSERT INTO purser_receive_customer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 local LIMIT = [[UPDATE purser_receive_customer SET starts = $1, ends = $2, coins = $3, least = $4 WHERE source = 'made'
   AND at = $5 AND memo = $6 AND customer = $7]]
@@ -114,7 +122,8 @@ function M.replace(book, text)
     local cells, row, ok = {}, nil, nil
     for name, column in pairs(at) do cells[name] = lines[i][column] end
     message = ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
-    if #lines[i] <= #lines[1] then row, message = M.row(cells) end
+    if #lines[i] <= #lines[1] then message = memo_problem(cells.memo) end
+    if not message then row, message = M.row(cells) end
     if row then ok, message = M.add(book, row, "file") end
     if not ok then return nil, ("line %d: %s"):format(lines[i].line, message) end
   end
