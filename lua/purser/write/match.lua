@@ -38,13 +38,11 @@ M.reasons = {
 --- Returns the answer `undecided`.
 ---@param why string  of M.reasons; what its text has places for comes after
 function M.undecided(candidates, why, ...)
-  return { outcome = "undecided", candidates = candidates, reason = why .. ": " .. M.reasons[why]:format(...) }
+  return { outcome = "undecided", candidates = candidates, reason = why .. ": " .. M.reasons[why]:format(...),
+    awaits = why == "next" and "next" or nil }
 end
 
 local undecided = M.undecided
-
---- Returns whether an answer is `undecided` for want of a later call of its kind.
-function M.waits_for_next(answer) return answer.outcome == "undecided" and answer.reason:find "^next: " ~= nil end
 
 local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 

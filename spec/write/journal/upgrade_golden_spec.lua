@@ -9,7 +9,7 @@ local purser = require "purser"
 local simulated = require "simulated"
 
 local DUMPS = { ["journal-8.sql"] =
-  "6afbb25896cd932555a6076f105d28d1e76845a8479f8545f5448b5495869a1d" }
+  "e75f5b6f1fa45754f43b13b2a707d59ea4fad2a31c70d88ad936925ec5d4e2eb" }
 
 -- Makes a database of a dump.
 local function load(name, path)

@@ -331,6 +331,17 @@ function M.answered_since(tx, operation, since)
     time_text(since))[1].sent_at)
 end
 
+--- Lets the run ask again about payments that are undecided for want of a later answered call, where one was answered
+--- since.
+function M.ask_again(tx, self)
+  for _, row in ipairs(own(tx, self, "id, operation, sent_at", " AND stage = 'undecided' AND state = 'undecided' "
+    .. "AND awaits = 'next'")) do
+    if M.answered_since(tx, row.operation, tonumber(row.sent_at) + 1) then
+      planned.update(tx, { stage = "sent", lease_until = "" }, "id = ? AND stage = 'undecided'", row.id)
+    end
+  end
+end
+
 ------------------------------------------------------------------------------------------------ what a person decides
 
 --- Lets blocked payments be sent again. Returns how many.
@@ -355,6 +366,7 @@ local function decide(tx, self, payment, may, change, columns)
   tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_queue = $1 AND of_payment = $2",
     self.queue, payment.key)
   local set = planned.staged(tx, change)
+  set.awaits = ""
   for name, value in pairs(columns) do set[name] = value end
   return planned.update(tx, set, "id = ? AND attempt = ? AND stage = ? AND content = ?", payment.id,
     ("%d"):format(payment.attempt), payment.state, payment.content) == 1

@@ -441,6 +441,7 @@ local function run(self)
     planned.enter(tx, self.client)
     queue.reclaim(tx, self)
     queue.unblock(tx, self)
+    queue.ask_again(tx, self)
     return true
   end)
   problem = problem or history_check.begin(self)

@@ -266,7 +266,8 @@ function M.write_end(tx, known, ending)
     record = ending.candidates and candidates.text(ending.candidates, keep) or keep(ending.record),
     message = text_of(ending.message), ended_at = time_text(core.now_ms()),
     answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "",
-    disowned = ending.disowned or known.disowned, rejected = ending.rejected and "yes" or "" }
+    disowned = ending.disowned or known.disowned, rejected = ending.rejected and "yes" or "",
+    awaits = ending.awaits or "" }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end

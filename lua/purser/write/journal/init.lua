@@ -297,7 +297,7 @@ function Journal:recover(client, options)
   local refusal = self:refusal(client)
   if refusal then return nil, refusal end
   local rows, message = self.db:rows("SELECT *, " .. ACCOUNT .. " FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. " AND (state <> 'undecided' OR message LIKE 'next: %') AND queue = '' ORDER BY sent_at, id")
+    .. " AND (state <> 'undecided' OR awaits = 'next') AND queue = '' ORDER BY sent_at, id")
   if not rows then return problem(message) end
   local reconciled, at_once = {}, { wait = false }
   for name, value in pairs(options or {}) do

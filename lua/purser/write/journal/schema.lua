@@ -53,7 +53,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
   host TEXT NOT NULL DEFAULT '',        -- of the service that the latest attempt was sent to
-  signer TEXT NOT NULL DEFAULT '')]]    -- a digest of the API key that signed it
+  signer TEXT NOT NULL DEFAULT '',      -- a digest of the API key that signed it
+  awaits TEXT NOT NULL DEFAULT '')]]    -- of undecided calls: 'next', a later answered call may decide it
 
 -- A call's row has its latest attempt and end. Each that another one replaced has a row here, added once and gone with
 -- its call.
