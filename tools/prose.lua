@@ -222,7 +222,8 @@ local function main()
     print(("%s:%d  %d of %d\n    %s"):format(block.path, block.line, block.hits, block.words, block.text))
   end
   local sums, faults = M.all()
-  print(("docs/: %d pages, %d words, %.1f %% stand for another; comments of lua/purser: %.2f %%, of src: %.2f %%"):format(
+  print(("docs/: %d pages, %d words, %.1f %% stand for another; comments of lua/purser: %.2f %%,"
+    .. " of src: %.2f %%"):format(
     sums.pages, sums.words, sums.share, sums.comments, sums.c_comments))
   for _, fault in ipairs(faults) do print("prose: " .. fault) end
   print(("%d passed, %d failed"):format(sums.pages + 6, #faults))
