@@ -40,7 +40,7 @@ describe("a policy", function()
 
   it("has no word but those of the vocabulary", function()
     fails('no member "groupes" %(did you mean "groups"', { groupes = {} })
-    fails('when has no member "amount_above"', with_rule { when = { amount_above = "5" } })
+    fails('when may have no member "amount_above"', with_rule { when = { amount_above = "5" } })
     fails('no member "approval"', with_rule { approval = {} })
     fails('effect: "deny" is none of allow, require and forbid', with_rule { effect = "deny" })
     fails("writes nothing", with_rule { when = { operation = "wallet.coins" } })

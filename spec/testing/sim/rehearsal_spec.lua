@@ -117,6 +117,9 @@ describe("a rehearsal", function()
       assert.is_nil(runs)
       assert.matches(message, problem, 1, true)
     end
+    local none, why = purser.sim.rehearse { "nope.lua" }
+    assert.is_nil(none)
+    assert.matches("cannot be started (127); a script comes after its interpreter", why, 1, true)
     for _, command in ipairs { "lua5.4 pay.lua", {}, { 5 } } do
       local runs, problem = purser.sim.rehearse(command)
       assert.is_nil(runs)

@@ -119,7 +119,7 @@ local function object_of(members)
   for _, member in ipairs(members) do known[member[1]] = true end
   return function(value, name, policy)
     each_member(value, name, function(member)
-      if not known[member] then wrong('%s has no member "%s"%s', name, member, suggest.among(member, known)) end
+      if not known[member] then wrong('%s may have no member "%s"%s', name, member, suggest.among(member, known)) end
     end)
     local read = {}
     for _, member in ipairs(members) do
@@ -180,7 +180,7 @@ local conditions = {
 local function conditions_of(value, name, policy, outer)
   local read = {}
   each_member(value == nil and {} or value, name, function(word)
-    if not conditions[word] then wrong('%s has no member "%s"%s', name, word, suggest.among(word, conditions)) end
+    if not conditions[word] then wrong('%s may have no member "%s"%s', name, word, suggest.among(word, conditions)) end
     read[word] = conditions[word](value[word], name .. "." .. word, policy)
   end)
   local coins = read.coin or outer and outer.coin or {}

@@ -185,7 +185,9 @@ function M.rehearse(make, command, options)
   local ok, problem = pcall(function()
     local first = run_once(make, command, options, folder)
     if first.code ~= 0 then
-      error(("the program ends with %s where nothing goes wrong: %s"):format(first.code,
+      local is_missing = first.code == 126 or first.code == 127 -- of env(1)
+      error((is_missing and "the program cannot be started (%s); a script comes after its interpreter, as in "
+        .. "`lua5.4 pay.lua`: %s" or "the program ends with %s where nothing goes wrong: %s"):format(first.code,
         (files.read(folder .. "/output") or ""):sub(-600):gsub("%s+$", ""):gsub("%s*\n%s*", " / ")), 0)
     end
     if first.writes == 0 then
