@@ -87,7 +87,7 @@ describe("purser", function()
       boom = { 70, "stopped by an error of its own: " }, ["interrupted!"] = { 130, "purser: interrupted; " },
     } do
       local init = [[package.preload["purser.cli.operations"] = function()
-        return { grammar = function() return {} end, start = function() error "]] .. problem .. [[" end }
+        return { grammar = function() return {} end, say = function() error "]] .. problem .. [[" end }
       end]]
       local code, out, err = command.process({ "operations" }, { LUA_INIT = init })
       assert.same({ expected[1], "" }, { code, out })

@@ -27,7 +27,7 @@ local RUNS = {
   ["payouts run FILE"] = "a list of payments (CSV), or a plan, as `purser payouts plan` writes it",
   ["payouts show FILE"] = "a plan, as `purser payouts plan` writes it",
   ["approve FILE --key k"] = "a plan, as `purser payouts plan` writes it",
-  ["approvals add x FILE"] = "a signature", ["policy check FILE"] = "a policy",
+  ["approvals add x FILE --policy p --journal j"] = "a signature", ["policy check FILE"] = "a policy",
   ["policy check x --against FILE"] = "a policy", ["policy install x y FILE"] = "a signature",
   ["fleet plan FILE --secrets s"] = "the declaration of a fleet",
   ["receive run --customers FILE"] = "a list of customers",

@@ -9,7 +9,7 @@ local files = require "files"
 local grammar = require "purser.cli.grammar"
 
 -- Commands whose result says what failed, with the same exit code.
-local HAS_RESULT = { doctor = true, limits = true }
+local HAS_RESULT = { doctor = true, limits = true, ["address check"] = true }
 
 -- Values of arguments of which the grammar knows none.
 local WORDS = { operations = "nosuchoperation" }

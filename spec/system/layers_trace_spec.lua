@@ -14,7 +14,7 @@ local known = {
 
 -- So many files at most; raising a number is a commit that says why.
 -- whose a journal is, its kept digests, addresses as values, and the table of networks
-local most = { coins = 9, withdraw = 36, reconcile = 44, payment = 60 }
+local most = { coins = 9, withdraw = 36, reconcile = 45, payment = 60 }
 
 describe("the files that a call runs through", function()
   for _, what in ipairs { "coins", "withdraw", "reconcile", "payment" } do

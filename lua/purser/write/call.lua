@@ -338,7 +338,7 @@ end
 --- records nothing. Returns the request; or nil and an error.
 ---@return table|nil request, purser.Error|nil err
 function M.prepare(client, row, params, opts)
-  if client._journal or opts.equal_since then
+  if client._journal or type(opts) == "table" and opts.equal_since then
     local _, request, err, known = open(client, row, params, opts, nil, pipeline.build)
     if known then
       err = errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,

@@ -52,9 +52,8 @@ local function refusal(row, found)
 end
 
 --- Ends the transaction where an equal transfer of another key was made since a time, or may have been.
----@param key { name: string, equal_since: integer|nil }|nil
+---@param key { name: string, equal_since: integer }
 function M.check(tx, intent, row, key)
-  if not (key and key.equal_since) then return end
   tx:lock(LOCK)
   local amount, face = amount_of(row, intent.params), face_of(row, intent.params)
   local form, since = digests.form(key.name), intents.time_text(key.equal_since)

@@ -23,7 +23,7 @@ describe("options of a guard", function()
       { { recipients = { { toAccountType = "PHONE", toAccount = "1" } } }, "EMAIL, UID, MOBILE" },
       { { recipients = { { toAccountType = "MOBILE", toAccount = "1" } } }, "areaCode" },
       { { recipients = { { toAccountType = "UID", toAccount = "1", areaCode = "86" } } }, "only there" },
-      { { recipients = { { toAccountType = "MOBILE", toAccount = "1", areaCode = "x" } } }, "1 to 5 digits" },
+      { { recipients = { { toAccountType = "MOBILE", toAccount = "1", areaCode = "x" } } }, "1 to 4 digits" },
       { { recipients = { ["a@b"] = true } }, "plain list" }, { { addresses = { [ADDRESS] = true } }, "plain list" },
       { { addresses = { ADDRESS, nil, ADDRESS, [5] = ADDRESS } }, "plain list" },
       { { sub_accounts = { desk = true } }, "plain list" }, { { sub_accounts = { 1 } }, "names of sub%-accounts" },

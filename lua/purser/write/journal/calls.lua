@@ -182,7 +182,7 @@ function M.begin(self, intent, row, guard, key, payment)
       if intents.counts(earlier) then policy.count(tx, earlier, -1) end
       spending.release(tx, earlier)
     end
-    if guard ~= false then equal.check(tx, intent, row, key) end
+    if key and key.equal_since and guard ~= false then equal.check(tx, intent, row, key) end
     local columns = guard == false and {} or policy.admit(tx, own, guard and guard.policy, intent, row, {
       queue = payment and payment.queue or "", key = payment and payment.key or key and key.name or "",
       call = payment and payment.id or known and known.id or "" })
