@@ -209,6 +209,7 @@ describe("fifty mistakes at the shell", function()
       local beginning = mistake[1]:find("--json", 1, true) and "^{" or "^purser: "
       for line in err:gmatch "[^\n]+" do assert.matches(beginning, line) end
       assert.is_nil(err:find("stack traceback", 1, true))
+      assert.is_nil((io.open "DEPOSITS")) -- bad input makes no file
     end)
   end
 

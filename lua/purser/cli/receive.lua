@@ -140,8 +140,9 @@ end
 local function writing(makes, act, say)
   return {
     look = function(options)
+      local list = customers_of(options) -- before the database: bad input makes no file
       local receive, client = open(options, makes)
-      return { receive = receive, client = client, customers = customers_of(options) }
+      return { receive = receive, client = client, customers = list }
     end,
     act = function(screen, options)
       screen.made = act(screen, options)
