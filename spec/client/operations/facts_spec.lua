@@ -68,7 +68,8 @@ describe("The facts beyond the document", function()
 
   it("name members of records that the document lacks", function()
     local members = { withdrawal = "netWork explorerUrl", withdrawal_address = "netWork chainNames chainDisplayName",
-      deposit_address = "netWork", network = "depositPreConfirms", convertible_balance = "currencyId" }
+      deposit_address = "netWork", network = "depositPreConfirms", convertible_balance = "currencyId",
+      live_api_key = "apikey" }
     for shape, fact in pairs(facts.members) do
       assert.equal(members[shape], fact[1])
       assert.is_true(#fact[2] > 3 and fact[3]:find "^20%d%d%-%d%d$" ~= nil)

@@ -48,6 +48,7 @@ M.members = {
   withdrawal_address = { "netWork chainNames chainDisplayName", "Mexc.Net#61", "2026-08" },
   deposit_address = { "netWork", "dv-merchant 195fc8b", "2026-08" },
   network = { "depositPreConfirms", "dv-merchant's responses", "2026-08" },
+  live_api_key = { "apikey", "gocryptotrader 00c168c8: the answer to POST, where GET has accessKey", "2026-09" },
   convertible_balance = { "currencyId", "dv-merchant's responses", "2026-08" },
 }
 

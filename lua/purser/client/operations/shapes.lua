@@ -73,7 +73,7 @@ local texts = {
     permissions:string...]],
   live_balance = "asset free locked",
   -- L2, L3: the time is text, or a number of milliseconds
-  live_api_key = "note accessKey status permissions ipWhiteList createTime remainingValidity:integer",
+  live_api_key = "note accessKey|apikey status permissions ipWhiteList createTime remainingValidity:integer",
   -- L4
   live_kyc_status = "status",
   -- L5

@@ -43,6 +43,7 @@ local named = members "subAccount"
 local address = with_seen("netWork", members "address:address coin network memo:memo_beside?")
 local wallet_address = with_seen("netWork", members "address coin network memo?")
 local live_key = members "note accessKey createTime permissions remainingValidity:number ipWhiteList status"
+local changed_key = members "note apikey<accessKey createTime permissions remainingValidity:number ipWhiteList status"
 local deposit_seen = "netWork transHash updateTime:number"
 local withdrawal_id = members "id"
 local transfer_id = members "tranId"
@@ -116,7 +117,7 @@ return {
   L1 = { record = members("makerCommission? takerCommission? canTrade:flag canWithdraw:flag canDeposit:flag "
     .. "updateTime? accountType balances:records permissions:texts", members "asset free locked") },
   L2 = { record = live_key },
-  L3 = { record = live_key },
+  L3 = { record = changed_key },
   L4 = { record = members "status" },
   L5 = { record = members "uid" },
 }
