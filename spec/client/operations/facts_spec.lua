@@ -68,8 +68,7 @@ describe("The facts beyond the document", function()
 
   it("name members of records that the document lacks", function()
     local members = { withdrawal = "netWork explorerUrl", withdrawal_address = "netWork chainNames chainDisplayName",
-      deposit_address = "netWork", network = "depositPreConfirms", convertible_balance = "currencyId",
-      live_api_key = "apikey" }
+      deposit_address = "netWork", network = "depositPreConfirms", convertible_balance = "currencyId" }
     for shape, fact in pairs(facts.members) do
       assert.equal(members[shape], fact[1])
       assert.is_true(#fact[2] > 3 and fact[3]:find "^20%d%d%-%d%d$" ~= nil)
@@ -79,6 +78,17 @@ describe("The facts beyond the document", function()
       members[shape] = nil
     end
     assert.same({}, members)
+  end)
+end)
+
+describe("Other spellings of members", function()
+  it("are read by the shapes", function()
+    local read = {}
+    for _, field in ipairs(shapes.live_api_key) do
+      for _, alias in ipairs(field.aliases or {}) do read[alias] = field[1] end
+    end
+    assert.same({ apikey = "accessKey" }, read)
+    assert.equal("apikey", facts.spellings.live_api_key[1])
   end)
 end)
 

@@ -48,8 +48,12 @@ M.members = {
   withdrawal_address = { "netWork chainNames chainDisplayName", "Mexc.Net#61", "2026-08" },
   deposit_address = { "netWork", "dv-merchant 195fc8b", "2026-08" },
   network = { "depositPreConfirms", "dv-merchant's responses", "2026-08" },
-  live_api_key = { "apikey", "gocryptotrader 00c168c8: the answer to POST, where GET has accessKey", "2026-09" },
   convertible_balance = { "currencyId", "dv-merchant's responses", "2026-08" },
+}
+
+--- Other spellings of members of live records, by shape: spelling, source, date. The shapes read them.
+M.spellings = {
+  live_api_key = { "apikey", "gocryptotrader 00c168c8: the answer to POST, where GET has accessKey", "2026-09" },
 }
 
 return M

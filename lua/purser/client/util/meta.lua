@@ -181,7 +181,6 @@
 ---@field ipWhiteList? string  addresses the key is bound to, comma-separated
 ---@field createTime? string  time of creation, ms
 ---@field remainingValidity? integer  days until the key ends; -999 for ever, 0 ended
----@field apikey? any  undocumented; seen in gocryptotrader 00c168c8: the answer to POST, where GET has accessKey, 2026-09
 
 ---@class purser.record.live_balance
 ---@field asset? string  asset
