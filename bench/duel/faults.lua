@@ -20,8 +20,8 @@ local BAD_GATEWAY, GATEWAY_TIMEOUT = page(502, "Bad Gateway"), page(504, "Gatewa
 --- The time that a client waits for an answer, where the client has such an option. What is slow comes long after that.
 M.TIMEOUT_MS = 2500
 
--- An order of events, and no time, decides what a client meets: a busy machine changes no result. Purser waits longer
--- than this before sending again.
+-- An order of events decides what a client meets, as long as the machine answers within the client's time-out. Purser
+-- waits longer than this before sending again.
 local LATE_MS, SLOW_MS = 15000, 8000
 
 M.kinds = {
