@@ -331,12 +331,16 @@ function M.answered_since(tx, operation, since)
     time_text(since))[1].sent_at)
 end
 
+-- An answer that the latest look could not know, to a later call of the operation.
+local NEW_WITNESS = "SELECT id FROM purser_calls WHERE operation = $1 AND answered <> '' AND answered <> 'no' "
+  .. "AND sent_at > $2 AND ended_at >= $3 LIMIT 1"
+
 --- Lets the run ask again about payments that are undecided for want of a later answered call, where one was answered
---- since.
+--- since the latest look.
 function M.ask_again(tx, self)
-  for _, row in ipairs(own(tx, self, "id, operation, sent_at", " AND stage = 'undecided' AND state = 'undecided' "
-    .. "AND awaits = 'next'")) do
-    if M.answered_since(tx, row.operation, tonumber(row.sent_at) + 1) then
+  for _, row in ipairs(own(tx, self, "id, operation, sent_at, ended_at", " AND stage = 'undecided' "
+    .. "AND state = 'undecided' AND awaits = 'next'")) do
+    if tx:rows(NEW_WITNESS, row.operation, row.sent_at, row.ended_at)[1] then
       planned.update(tx, { stage = "sent", lease_until = "" }, "id = ? AND stage = 'undecided'", row.id)
     end
   end
