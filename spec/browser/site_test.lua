@@ -44,7 +44,7 @@ local QUESTIONS = {
   { "decimal comma", "docs/troubleshooting.html#questions" }, { "iterator name", "docs/client/histories.html" },
   { "webhook authority", "docs/troubleshooting.html#questions" },
   { "account name in a statement of hledger", "docs/desk/books.html#a-statement" },
-  { "opening balance", "docs/desk/books.html#does-it-add-up" },
+  { "opening balance", "docs/desk/books.html#a-statement" },
   { "Can I test without a network?", "docs/guide.html#a-test-without-a-network" },
   -- Asked after fifteen jobs of a newcomer.
   { "Does a withdrawal only go to addresses of the address book?",
