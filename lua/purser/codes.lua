@@ -94,7 +94,7 @@ M.list = {
   ["10219"] = { meaning = "The entry in the books failed. It proves nothing.", cure = OPEN, on = spending },
   ["10222"] = { meaning = "The coin is missing.", cure = "give `coin` or `asset`", on = with_coin },
   ["10232"] = { meaning = "The coin or the network is not known.",
-    cure = "take coin and network as `wallet.coins` shows them: `netWork` for withdrawals, `network` for deposit addresses",
+    cure = "take coin and network as `wallet.coins` shows them: `netWork` to withdraw, `network` for deposit addresses",
     on = with_coin },
   ["10255"] = { meaning = "The amount is above the network's maximum.",
     cure = "withdraw it in parts of at most the network's `withdrawMax` of `wallet.coins`", on = outgoing },
