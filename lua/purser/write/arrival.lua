@@ -21,11 +21,14 @@ M.TABLE = [[CREATE TABLE purser_arrivals (call TEXT PRIMARY KEY, record_id TEXT 
 --- The kept state of a row of purser_calls, as a column of a query; NULL where nobody looked.
 M.COLUMN = "(SELECT arrival.state FROM purser_arrivals AS arrival WHERE arrival.call = purser_calls.id "
   .. "AND arrival.record_id = purser_calls.record_id)"
+M.NAMED = M.COLUMN .. " AS arrival"
 
--- Operations whose record has a later end: an accepted transfer between accounts is made.
+-- Returns whether an operation's record has a later end: an accepted transfer between accounts is made.
+local function travels(row) return row.moves and row.moves.to == "address" end
+
 local names = {}
 for _, row in ipairs(operations.list) do
-  if row.moves and row.moves.to == "address" then names[#names + 1] = "'" .. row.full_name .. "'" end
+  if travels(row) then names[#names + 1] = "'" .. row.full_name .. "'" end
 end
 local TRAVELS = "operation IN (" .. table.concat(names, ", ") .. ")"
 
@@ -37,8 +40,7 @@ M.MADE = ("state = 'done' AND (NOT %s OR %s = 'sent')"):format(TRAVELS, M.COLUMN
 ---@return boolean
 function M.is_made(entry)
   local row = operations.by_name[entry.intent.operation]
-  local travels = row and row.moves and row.moves.to == "address"
-  return entry.state == "done" and (not travels or entry.arrival == "sent")
+  return entry.state == "done" and (not (row and travels(row)) or entry.arrival == "sent")
 end
 
 --- Returns the word of a record's state: accepted, sent, failed or cancelled.

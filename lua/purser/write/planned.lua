@@ -130,7 +130,7 @@ M.standing_word = words.standing
 M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
-M.MADE, M.ARRIVAL = arrival.MADE, arrival.COLUMN .. " AS arrival"
+M.MADE, M.ARRIVAL = arrival.MADE, arrival.NAMED
 
 --- Returns whether an entry of journal:entries was made: of a withdrawal, seen to be sent.
 ---@type fun(entry: purser.JournalEntry): boolean

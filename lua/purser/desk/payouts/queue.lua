@@ -324,16 +324,16 @@ function M.undecided_equals(tx, payment)
     AND other.stage = 'undecided']], payment.id)
 end
 
+local ANSWERED = " FROM purser_calls WHERE operation = $1 AND answered <> '' AND answered <> 'no' "
+
 --- Returns the time of the first answered call of an operation that was sent at `since` or later, or nil.
 function M.answered_since(tx, operation, since)
-  return tonumber(tx:rows("SELECT min(sent_at) AS sent_at FROM purser_calls WHERE operation = $1 "
-    .. "AND answered <> '' AND answered <> 'no' AND sent_at >= $2", operation,
+  return tonumber(tx:rows("SELECT min(sent_at) AS sent_at" .. ANSWERED .. "AND sent_at >= $2", operation,
     time_text(since))[1].sent_at)
 end
 
 -- An answer that the latest look could not know, to a later call of the operation.
-local NEW_WITNESS = "SELECT id FROM purser_calls WHERE operation = $1 AND answered <> '' AND answered <> 'no' "
-  .. "AND sent_at > $2 AND ended_at >= $3 LIMIT 1"
+local NEW_WITNESS = "SELECT id" .. ANSWERED .. "AND sent_at > $2 AND ended_at >= $3 LIMIT 1"
 
 --- Lets the run ask again about payments that are undecided for want of a later answered call, where one was answered
 --- since the latest look.

@@ -155,7 +155,6 @@ local filter_rules = {
   id = "string", key = "string", payment = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
 }
 
-local ARRIVAL = arrival.COLUMN .. " AS arrival"
 local ACCOUNT = "(SELECT value FROM purser_meta WHERE name = 'account') AS account"
 
 -- The query for a filter, and its values.
@@ -177,8 +176,8 @@ local function query_of(filter)
   -- what was never sent is no call yet; a payment is one of its queue
   conditions[#conditions + 1] = filter.payment and "queue <> ''" or "sent_at <> ''"
   local limit = filter.limit and (" LIMIT %d"):format(filter.limit) or ""
-  return "SELECT *, " .. ACCOUNT .. ", " .. ARRIVAL .. " FROM purser_calls WHERE " .. table.concat(conditions, " AND ")
-    .. " ORDER BY sent_at, id" .. limit, values
+  return "SELECT *, " .. ACCOUNT .. ", " .. arrival.NAMED .. " FROM purser_calls WHERE "
+    .. table.concat(conditions, " AND ") .. " ORDER BY sent_at, id" .. limit, values
 end
 
 ---@class purser.Recovered
