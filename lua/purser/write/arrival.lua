@@ -18,7 +18,7 @@ M.TABLE = [[CREATE TABLE purser_arrivals (call TEXT PRIMARY KEY, record_id TEXT 
   at TEXT NOT NULL,                     -- when that state was seen first
   looked_at TEXT NOT NULL)]]
 
---- The kept state of a row of purser_calls, as a column of a query; NULL where nobody looked.
+--- The kept state of a row of purser_calls, as a column of a query; NULL without a look.
 M.COLUMN = "(SELECT arrival.state FROM purser_arrivals AS arrival WHERE arrival.call = purser_calls.id "
   .. "AND arrival.record_id = purser_calls.record_id)"
 M.NAMED = M.COLUMN .. " AS arrival"

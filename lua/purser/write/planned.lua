@@ -23,7 +23,7 @@ local words = require "purser.write.journal.words"
 
 ---@class purser.modules.planned
 ---@field MADE string  the condition of a row whose call was made: of a withdrawal, seen to be sent
----@field ARRIVAL string  the column of what a done call's record showed later; NULL where nobody looked
+---@field ARRIVAL string  the column of what a done call's record showed later; NULL without a look
 ---@field KEPT_PLANS string  the query for the plans that let an attempt of a call through that is not pruned
 local M = {}
 

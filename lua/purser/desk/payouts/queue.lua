@@ -38,7 +38,7 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field id string             of its row in the journal
 ---@field call_state string     the state of its latest attempt, as journal:entries has it
 ---@field arrival "accepted"|"sent"|"failed"|"cancelled"|nil  in lists: what the record of a payment that is done showed
---- later; nil where nobody looked
+--- later; nil without a look
 ---@field sent_at integer|nil   of the latest attempt, epoch ms
 ---@field recv_window integer   of the latest attempt
 ---@field attempt integer       how often it was sent in all: 0 where it never was
