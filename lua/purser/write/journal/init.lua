@@ -145,8 +145,8 @@ local EARLIER = [[SELECT number, sent_at, NULLIF(signer, '') AS signer, state, N
 ---@field payment string|nil  its key in the queue
 ---@field message string|nil
 ---@field content string      a digest of what the key stands for
----@field arrival "accepted"|"sent"|"failed"|"cancelled"|nil  of a done call: what its record showed later; nil without a
---- look
+---@field arrival "accepted"|"sent"|"failed"|"cancelled"|nil  what the record of a done call showed later; nil without
+--- a look
 ---@field is_counted boolean  in sums: nothing proves that it was not made, though a person may say so
 ---@field earlier purser.JournalAttempt[]|nil  where the filter names an id or a key
 
