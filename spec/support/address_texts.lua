@@ -17,6 +17,14 @@ return function(draw)
 
   local function one_of(list) return list[random(#list)] end
 
+  local turn = 0
+
+  -- Returns each of a list in its turn.
+  local function next_of(list)
+    turn = turn + 1
+    return list[turn % #list + 1]
+  end
+
   -- Returns a number, or in one of five cases another one.
   local function near(n, most) return random(5) == 1 and random(0, most) or n end
 
@@ -41,7 +49,7 @@ return function(draw)
   local makers = {}
 
   function makers.base58check()
-    local one = one_of(versions)
+    local one = next_of(versions)
     local version = random(6) == 1 and bytes(1) or codecs.unhex(one[1])
     return codecs.to_base58check(version .. bytes(near(one[2], 40)), codecs.BITCOIN)
   end
@@ -59,6 +67,7 @@ return function(draw)
     local words = codecs.words(bytes(random(3) == 1 and random(0, 42) or one_of { 20, 32 }))
     table.insert(words, 1, version)
     if random(12) == 1 then words[#words] = random(0, 31) end
+    if random(12) == 1 then words[#words + 1] = 0 end -- a digit of nothing
     local constant = version == 0 and 1 or codecs.M
     if random(6) == 1 then constant = one_of { 1, codecs.M, 2 } end
     return turned(codecs.to_bech32(one_of { "bc", "ltc", "dgb", "qc", "vtc", "hs", "tb", "bcrt", "tltc", "rltc", "tc" },
@@ -66,8 +75,9 @@ return function(draw)
   end
 
   function makers.account()
-    local prefix = one_of(prefixes)
+    local prefix = next_of(prefixes)
     local words = codecs.words(bytes(random(5) == 1 and random(0, 44) or one_of { 20, 20, 30, 32, 33 }))
+    if random(12) == 1 then words[#words + 1] = 0 end
     local text = codecs.to_bech32(prefix, words, random(3) == 1 and codecs.M or 1)
     return (random(10) == 1 and one_of { "X-", "P-", "C-", "x-", "Z-" } or "") .. turned(text)
   end
@@ -112,7 +122,7 @@ return function(draw)
 
   function makers.stellar()
     local one = one_of { { 6, 32 }, { 12, 40 }, { 18, 32 }, { 2, 32 }, { 19, 32 }, { 23, 32 }, { 11, 32 }, { 1, 33 },
-      { 15, 64 }, { random(0, 31), random(30, 44) } }
+      { 15, random(30, 110) }, { random(0, 31), random(30, 44) } }
     local body = string.char(near(one[1] << 3, 255)) .. bytes(near(one[2], 70))
     return codecs.to_base32(body .. ("<I2"):pack(digests.crc16(body)), codecs.UPPER)
   end
@@ -153,22 +163,21 @@ return function(draw)
     local version = codecs.digits(letter, codecs.CROCKFORD)[1]
     local body = (random(3) == 1 and "\0\0" or "") .. bytes(20)
     body = body:sub(1, near(20, 21))
-    return "S" .. letter .. documents.to_c32(body .. codecs.twice(string.char(version) .. body):sub(1, 4))
+    return "S" .. letter .. (random(8) == 1 and "0" or "") .. documents.to_c32(body .. codecs.twice(string.char(version) .. body):sub(1, 4))
   end
 
   function makers.nano()
     local key = bytes(32)
     local digits = {}
-    local words = codecs.words(key .. "\0") -- 260 bits: four of zeros in front
-    local all, kept, count = key, 0, 4
-    for i = 1, #all do
-      kept, count = kept << 8 | all:byte(i), count + 8
+    local kept, count = 0, 4 -- 260 bits: four of zeros in front
+    for i = 1, #key do
+      kept, count = kept << 8 | key:byte(i), count + 8
       while count >= 5 do
         count = count - 5
         digits[#digits + 1], kept = kept >> count, kept & (1 << count) - 1
       end
     end
-    assert(#words > 0 and #digits == 52)
+    if random(6) == 1 then digits[1] = digits[1] | 2 end -- one of the bits in front that are zero
     for _, digit in ipairs(codecs.words(digests.blake2b(key, 5):reverse())) do digits[#digits + 1] = digit end
     return one_of { "nano_", "nano_", "xrb_", "nano-", "ban_" } .. codecs.text(digits, codecs.NANO)
   end
