@@ -163,7 +163,8 @@ return function(draw)
     local version = codecs.digits(letter, codecs.CROCKFORD)[1]
     local body = (random(3) == 1 and "\0\0" or "") .. bytes(20)
     body = body:sub(1, near(20, 21))
-    return "S" .. letter .. (random(8) == 1 and "0" or "") .. documents.to_c32(body .. codecs.twice(string.char(version) .. body):sub(1, 4))
+    local more = random(8) == 1 and "0" or ""
+    return "S" .. letter .. more .. documents.to_c32(body .. codecs.twice(string.char(version) .. body):sub(1, 4))
   end
 
   function makers.nano()
