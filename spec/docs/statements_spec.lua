@@ -62,8 +62,7 @@ local proofs = {
   ["docs/desk/fleets.md"] = { { "Afterwards a declaration", CLI .. "fleet_spec.lua: makes what a file declares" } },
   ["docs/desk/in-production.md"] = {
     { "`purser watch account` looks", { { "watch account --network USDT/TRX", 0, "" } } },
-    { "exit code 0 means arrived", DESK .. "monitor/alerts_spec.lua: is each change, in order" }
-      ,
+    { "exit code 0 means arrived", DESK .. "monitor/alerts_spec.lua: is each change, in order" },
     { "`purser doctor` shows no", { { "doctor", 0, "ok    clock" } } },
   },
   ["docs/desk/operators-month.md"] = {
