@@ -155,10 +155,15 @@ function M.same(one, other, is_loose) return payee_of(one, is_loose) == payee_of
 
 local SHORTEST_ALIKE = 12
 
---- Returns what a look-alike of an address shares with it, its first and last four characters; nil for a short text.
+-- The front that all addresses of a kind share tells none from another: no maker of look-alikes chose that front.
+local FRONTS = { "^0x(.*)", "^[EU]Q(.*)", "^%l+:[qpz]?(.*)", "^nano_[13](.*)", "^%l[%l_]*1[qpz]?([^%u]*)$" }
+
+--- Returns what a look-alike of an address shares with it, the first and last four characters behind the kind's own;
+--- nil for a short text.
 ---@param text string
 ---@return string|nil
 function M.ends(text)
+  for _, front in ipairs(FRONTS) do text = text:match(front) or text end
   if #text < SHORTEST_ALIKE then return nil end
   return (text:sub(1, 4) .. text:sub(-4)):lower()
 end
