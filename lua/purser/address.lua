@@ -37,7 +37,7 @@ Finding.__index = Finding
 function Finding:__tostring() return self.hint and self.message .. "; " .. self.hint or self.message end
 
 ---@class purser.AddressCheck
----@field state "good"|"told"|"refused"
+---@field state "good"|"doubtful"|"refused"
 ---@field payee string|nil                    of the account and memo; nil where no reading fits
 ---@field problems purser.AddressFinding[]    why it is refused
 ---@field warnings purser.AddressFinding[]    what to look at before
@@ -209,17 +209,17 @@ function M.mistyped(text)
   end
 end
 
---- Judges a memo by its network. Returns "good"; or "told" or "refused", a message and what to do. Only a network whose
+--- Judges a memo by its network. Returns "good"; or "doubtful" or "refused", a message and a cure. Only a network whose
 --- row is certain refuses.
 ---@param network table|string|nil  the service's record, or a name
 ---@param memo string
 ---@param coin table|nil  the service's record of the coin
----@return "good"|"told"|"refused" state, string|nil message, string|nil hint
+---@return "good"|"doubtful"|"refused" state, string|nil message, string|nil hint
 function M.judge_memo(network, memo, coin)
   local row, is_sure
   if network then row, is_sure = network_table.row_of(network, coin) end
   local state, message, hint = memos.judge(row and row.memo, memo)
-  if state == "refused" and row and row.memo and not is_sure then state = "told" end
+  if state == "refused" and row and row.memo and not is_sure then state = "doubtful" end
   return state, message, hint
 end
 
@@ -462,7 +462,7 @@ function M.check(given)
     local list = state == "refused" and not given.as_is and result.problems or result.warnings
     if state ~= "good" then add(list, finding("memo", format("the memo %s", message), hint)) end
   end
-  result.state = result.problems[1] and "refused" or result.warnings[1] and "told" or "good"
+  result.state = result.problems[1] and "refused" or result.warnings[1] and "doubtful" or "good"
   return result
 end
 
