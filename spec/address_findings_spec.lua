@@ -73,7 +73,7 @@ describe("a mistyped address", function()
       .. "where it comes from"
     assert.same({ "refused", { checksum }, {} }, three { address = wrong, network = "TRX" })
     assert.same({ "refused", { checksum }, {} }, three { address = wrong })
-    assert.same({ "told", {}, { checksum } }, three { address = wrong, as_is = true })
+    assert.same({ "doubtful", {}, { checksum } }, three { address = wrong, as_is = true })
     assert.same({ "refused", { "address.other_network: the address has the shape of one of Tron with a wrong "
       .. "character, "
       .. "and is none of SOL; check the network, and copy the address again" }, {} },
@@ -150,7 +150,7 @@ describe("a finding", function()
         .. "front do not travel: it is a number" },
     } do
       local state, problems, warnings = found(case[1])
-      assert.same({ "told", {}, case[2] }, { state, problems, warnings[1] })
+      assert.same({ "doubtful", {}, case[2] }, { state, problems, warnings[1] })
     end
     assert.equal("a; b", tostring(setmetatable({ message = "a", hint = "b" },
       getmetatable(address.check({ address = "" }).problems[1]))))
@@ -222,23 +222,24 @@ describe("a network that only its own contract describes", function()
   it("tells an address that is not of the contract's family", function()
     local usdt = "0xdac17f958d2ee523a2206206994597c13d831ec7"
     assert.equal("good", (judged(usdt, EVM)))
-    assert.same({ "told", "address.other_network: contracts of NEW are of Ethereum and the networks like it, and the "
+    assert.same({ "doubtful", "address.other_network: contracts of NEW are of Ethereum and the networks like it, "
+      .. "and the "
       .. "address is not; check the network" }, { judged(usdt, "anything") })
-    assert.same({ "told", "address.other_network: the address is one of Tron; the form of addresses of NEW is not "
+    assert.same({ "doubtful", "address.other_network: the address is one of Tron; the form of addresses of NEW is not "
       .. "known; "
       .. "check the network" }, { judged(usdt, TRON) })
-    assert.same({ "told", "address.other_network: the address is one of a test network; the form of addresses of "
+    assert.same({ "doubtful", "address.other_network: the address is one of a test network; the form of addresses of "
       .. "NEW is "
       .. "not known; check the "
       .. "network" }, { judged("", "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7") })
     assert.equal("good", (judged(TRON, TRON)))
-    assert.equal("told", (judged(TRON, EVM)))
+    assert.equal("doubtful", (judged(TRON, EVM)))
     assert.equal("good", (judged("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", made_address("sol", 7))))
-    assert.equal("told", (judged("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", EVM)))
+    assert.equal("doubtful", (judged("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", EVM)))
     assert.equal("good", (judged("0.0.456858", "0.0.123")))
-    assert.equal("told", (judged("0.0.456858", "anything")))
+    assert.equal("doubtful", (judged("0.0.456858", "anything")))
     assert.equal("good", (judged("0x1::coin::COIN", "0x" .. ("a1"):rep(32))))
-    assert.equal("told", (judged("0x1::coin::COIN", EVM)))
+    assert.equal("doubtful", (judged("0x1::coin::COIN", EVM)))
     for _, contract in ipairs { "", "1002000", "BTC" } do
       assert.equal("good", (judged(contract, "anything")), contract)
       assert.equal("good", (judged(contract, EVM)), contract)
