@@ -79,7 +79,7 @@ local function begin_again(tx, intent, known, fields, where, ...)
     signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "",
     rejected = "" }
   for name, value in pairs(fields) do set[name] = value end
-  keep_end(tx, known.id)
+  if known.attempt > 0 then keep_end(tx, known.id) end
   if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
     ("%d"):format(known.attempt), ...) == 0 then
     return false
@@ -290,7 +290,7 @@ end
 
 -- Writes an end, where it says more than what is written. Returns a verdict.
 local function judge(tx, intent, ending)
-  local known = intent.id and M.locked(tx, intent.id)
+  local known = M.locked(tx, intent.id)
   if not known then return {} end
   local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
   local verdict = intents.judge_end(facts.call_of(known), later, ending, function()
@@ -309,10 +309,11 @@ end
 function M.end_call(self, intent, ending)
   local id = not ending.is_renumbered and type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = id and text_of(id)
+  if not intent.id then return {} end -- of a payment that no journal knows to be sent
   local verdict, problem = self.db:transaction(function(tx) return judge(tx, intent, ending) end)
   local message = not verdict and tostring(problem) or ""
   if M.is_taken(message) then return { is_taken = true } end
-  if intent.id and ending.record_id then
+  if ending.record_id then
     local is_owner = not verdict and intents.makes_in(operations.by_name[intent.operation]) ~= "" -- all the same
     self.unwritten[intent.id] = is_owner and { id = intent.id, operation = intent.operation, intent = intent,
       params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, ended_at = core.now_ms(),
