@@ -43,6 +43,6 @@ describe("In PostgreSQL", function()
     local counts = counted_statements(new_database())
     print(("# PostgreSQL: %d round trips a call, %d with a key, %.2f a payment"):format(counts.call, counts.with_key,
       counts.payment))
-    assert.is_true(counts.call <= 15 and counts.with_key <= 22 and counts.payment <= 20, "above the bound")
+    assert.is_true(counts.call <= 12 and counts.with_key <= 15 and counts.payment <= 16.5, "above the bound")
   end)
 end)

@@ -101,8 +101,8 @@ local function begin_payment(tx, intent, payment, columns)
   tx:reject(err)
 end
 
--- Locks a key of all operations and queues, in whatever letters.
-local function lock_key(tx, name) tx:lock(tonumber(digest.id("key", digests.form(name)):sub(1, 7), 16)) end
+-- Returns the lock of a key of all operations and queues, in whatever letters.
+local function lock_of(name) return tonumber(digest.id("key", digests.form(name)):sub(1, 7), 16) end
 
 -- Ends the transaction where a payment has the key as name or id.
 local function check_payments(tx, row, key)
@@ -116,17 +116,16 @@ end
 ---@return table<string, string>|nil row
 function M.call_with_key(tx, columns)
   local form = digests.form(columns.payment)
-  lock_key(tx, columns.payment)
-  if columns.key ~= "" then lock_key(tx, columns.key) end -- a call whose key is the payment's id locks that
+  tx:lock(lock_of(columns.payment))
+  if columns.key ~= "" then tx:lock(lock_of(columns.key)) end -- a call whose key is the payment's id locks that
   return tx:rows([[SELECT * FROM purser_calls WHERE form = $1 AND form <> '' AND queue = '' UNION ALL
     SELECT * FROM purser_calls WHERE key = $2 AND key <> '' AND queue = '' UNION ALL
     SELECT * FROM purser_calls WHERE form = $3 AND queue = $4 AND queue <> '' AND payment <> $5]], form,
     columns.key, form, columns.queue, columns.payment)[1]
 end
 
--- Returns the row of the call outside of queues that has this key, locked; nil where none has.
+-- Returns the row of the call outside of queues that has this key, locked; nil where none has. The key is locked.
 local function find_known(tx, row, key)
-  lock_key(tx, key.name)
   local known = tx:rows(facts.WITH_KEY .. M.for_update[tx.db.name], digests.form(key.name))[1]
   if not known then return nil end
   local other = intents.other_content(known, key, row)
@@ -169,7 +168,7 @@ end
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
-    tx:lock(home.LOCK, true)
+    tx:lock(home.LOCK, true, key and not payment and lock_of(key.name) or nil) -- one round trip
     local own = home.enter(tx, intent.account, intent.host)
     local known = key and not payment and find_known(tx, row, key) or nil
     if known and not intents.is_free(facts.call_of(known)) then return { known = facts.call_of(known) } end
