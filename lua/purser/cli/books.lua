@@ -180,6 +180,7 @@ function M.sync.grammar()
         .. "transit; and the saved withdrawal addresses." },
       connection.journal_option("Journal of the calls that are made here: what they change is read soon, and payments "
         .. "under way stand in statements."),
+      { "--sub-journal", "<name=value>", "Journal of a sub-account's own calls, as desk1=FILE.", many = true },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
       { "--since", "<duration>", "How far back the first reading goes; default 180d." }, M.ZONE,
       { "--json", "The result as JSON." } },
@@ -201,6 +202,12 @@ local function clients_of(options, shared)
   return clients
 end
 
+local function journals_of(options)
+  local journals = {}
+  for _, pair in ipairs(options.sub_journal) do journals[pair[1]] = connection.look_at_journal("sync", pair[2]) end
+  return journals
+end
+
 local function open_for_sync(options)
   local coins = {}
   for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
@@ -208,6 +215,7 @@ local function open_for_sync(options)
   local client, sources = connection.open(options, { shares_limit = true })
   return M.open(options.to, sources.is_named and sources.account or "default", { client = client,
     keys = clients_of(options, sources), receivers = receivers.of(options), journal = sources.journal,
+    journals = journals_of(options),
     address_coins = coins, every_ms = options.every, since_ms = options.since, zone = options.zone }), client
 end
 

@@ -35,7 +35,8 @@ Books.__index = Books
 ---@field postgresql purser.PostgresqlOptions|nil
 ---@field client purser.Client|nil           of the account's own key; `sync` needs the client
 ---@field keys table<string, purser.Client>|nil  a client of each sub-account, by name
----@field journal purser.Journal|nil         owners of its calls are read soon
+---@field journal purser.Journal|nil         owners of its calls are read soon; gets their ends
+---@field journals table<string, purser.Journal>|nil  of sub-accounts, by name
 ---@field account string|nil                 the account's name in the books. Default: "Account"
 ---@field pairs string[][]|nil               { from, to }: sub-accounts whose transfers are looked for
 ---@field identities table<string, string>|nil  other users' names of an owner (UID, e-mail): "Main" or a sub-account
@@ -48,7 +49,7 @@ Books.__index = Books
 ---@field zone string|nil                     whose days count: UTC (default), +02:00, Europe/Berlin
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
-  journal = "table", pairs = "table", identities = "table", addresses = "table", receivers = "table",
+  journal = "table", journals = "table", pairs = "table", identities = "table", addresses = "table", receivers = "table",
   address_coins = option_schema.TEXTS, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
   fee = { "on_top", "inside" }, zone = "string" }
 
@@ -79,13 +80,13 @@ function M.open(options)
   if not senders then return nil, errors.config(message, nil, "receivers") end
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
-  local self = setmetatable({ store = store, senders = senders, account = account, journal = options.journal,
-    pairs = {}, unreached = 0, address_coins = options.address_coins or {},
-    since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
-    days = days.of(zone),
-    keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
+  local self = setmetatable({ store = store, senders = senders, account = account, days = days.of(zone),
+    journals = { Main = options.journal }, last_calls = {}, pairs = {}, unreached = 0, fee = options.fee,
+    address_coins = options.address_coins or {}, since = options.since_ms or 180 * sources.DAY,
+    every = options.every_ms or 60000, keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
   for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ")] = pair end
+  for sub, journal in pairs(options.journals or {}) do self.journals[owner_of(sub)] = journal end
   for text, owner in pairs(options.identities or {}) do self.identities[text] = owner_of(owner) end
   self.clock = options.client and function() return options.client:now() end or core.now_ms
   self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
@@ -133,6 +134,7 @@ function Books:sync(params)
       report.owners, report.changes = report.owners + (is_read and 1 or 0), report.changes + changes
     end
   end
+  owners.note_arrivals(self, now)
   reach.keep(self)
   local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
   report.next_due = math.floor(tonumber(due.due) or now)
