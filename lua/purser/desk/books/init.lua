@@ -49,9 +49,9 @@ Books.__index = Books
 ---@field zone string|nil                     whose days count: UTC (default), +02:00, Europe/Berlin
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
-  journal = "table", journals = "table", pairs = "table", identities = "table", addresses = "table", receivers = "table",
-  address_coins = option_schema.TEXTS, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
-  fee = { "on_top", "inside" }, zone = "string" }
+  journal = "table", journals = "table", pairs = "table", identities = "table", addresses = "table",
+  receivers = "table", address_coins = option_schema.TEXTS, since_ms = { 0, option_schema.EXACT },
+  every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, zone = "string" }
 
 local function owner_of(name) return name == "Main" and name or sources.owner_name(name) end
 
