@@ -100,7 +100,7 @@ local words = {
     void = "internal transfer given back" },
   conversion = { done = "conversion" }, rebate = { done = "rebate" } }
 
--- What became of a withdrawal whose money is back, by its state.
+-- A withdrawal whose money is back, in the words of its state.
 local ENDS = { ["8"] = "withdrawal failed, given back", ["9"] = "withdrawal cancelled, given back" }
 
 local function text_of(row, class)

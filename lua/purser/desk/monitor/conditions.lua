@@ -73,7 +73,7 @@ end
 
 local WEEK_MS = 7 * DAY_MS
 
---- How long a deposit is kept that was told: longer than deposits are read.
+--- Keeps a told deposit so long: longer than deposits are read.
 M.KEPT_MS = 2 * WEEK_MS
 
 local function bound_name(asset, bound) return ("deposits of %s above %s"):format(asset, bound) end
@@ -91,7 +91,7 @@ local function of_deposit(record, asset, bound, begun)
 end
 
 --- Returns the deposits of a week that are above bounds, { [ASSET] = amount }, and then a condition of each bound.
---- What a bound's first reading shows is no news.
+--- Nothing that the first reading of a bound shows is news.
 function M.deposits(client, bounds)
   local list, walk = {}, client:each("wallet.deposit_history", { from = client:now() - WEEK_MS })
   while true do
