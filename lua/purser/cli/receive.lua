@@ -117,8 +117,7 @@ function M.made_address(client, coin, network, takes)
   local plan = report.must(client.wallet:plan_create_deposit_address { coin = coin, network = network,
     another = takes ~= nil })
   if not plan.ok then
-    report.say("%s", plain_text.clean(table.concat(plan.problems, "; ")))
-    report.stop(report.REJECTED)
+    report.bad_input("%s", plain_text.clean(table.concat(plan.problems, "; ")))
   end
   for _, row in ipairs(takes and plan.addresses or {}) do
     if takes(row) then return row, plan end
