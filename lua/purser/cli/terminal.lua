@@ -198,7 +198,8 @@ end
 ---@param fields table[]  { label, value }
 function M.ask(heading, fields, question)
   M.clear_line()
-  local lines, columns = { plain_text.clean(heading) }, width()
+  local columns = width()
+  local lines = { M.fold(plain_text.clean(heading), 2, columns) }
   for _, field in ipairs(fields) do
     lines[#lines + 1] = M.field(field[1], tostring(field[2]), columns)
   end
