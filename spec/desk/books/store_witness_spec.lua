@@ -4,7 +4,6 @@
 
 local books_world = require "books_world"
 local files = require "files"
-local purser = require "purser"
 
 local NOVEMBER = { from = "2023-11-01", to = "2023-12-01" }
 
@@ -58,10 +57,10 @@ describe("Books that were put back from a copy", function()
       local old = { from = NOVEMBER.from, to = NOVEMBER.to, rev = copied }
       assert.equal(before, (assert(books:statement(old))))
       old.rev = lost
-      local text
-      text, err = books:statement(old)
+      local text, lost_error = books:statement(old)
       assert.is_nil(text)
-      assert.matches("^revision %d+ was lost when an older copy of the books was put back on 2023%-11%-14", err.message)
+      assert.matches("^revision %d+ was lost when an older copy of the books was put back on 2023%-11%-14",
+        lost_error.message)
       text = assert(books:statement(NOVEMBER))
       assert.truthy(text:find(("; put back: an older copy on 2023-11-14; revisions from %d on and what persons said in "
         .. "them were lost\n"):format(copied + 1), 1, true))
@@ -82,9 +81,9 @@ describe("Books that were put back from a copy", function()
   it("are the newest in each process that writes them, and where a run ended before its witness was written", function()
     local world = books_world.new { subs = 0 }
     local path = files.new_path()
-    local first, second = books_world.open(world, { sqlite = path }), nil
+    local first = books_world.open(world, { sqlite = path })
     assert(first:sync())
-    second = books_world.open(world, { sqlite = path })
+    local second = books_world.open(world, { sqlite = path })
     for i = 1, 4 do
       assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = ("%d"):format(i) })
       world.sim:advance(60000)
