@@ -101,15 +101,15 @@ local function label(text)
   return ("%s...<title>%s</title>"):format(escape(text:sub(1, LABEL - 3)), escape(text))
 end
 
--- One chart of an asset: bars to the right on one scale, a row each { label, amount, class }.
+-- One chart of an asset: bars to the right on one scale, a row each { label, amount (false: not shown), class }.
 local function chart(asset, rows)
   local largest, svg = decimal "0", {}
-  for _, row in ipairs(rows) do largest = row[2] > largest and row[2] or largest end
+  for _, row in ipairs(rows) do largest = row[2] and row[2] > largest and row[2] or largest end
   for i, row in ipairs(rows) do
-    local y, width = (i - 1) * 26, math.max(scale(row[2], largest, 185), 1)
+    local y, width = (i - 1) * 26, row[2] and math.max(scale(row[2], largest, 185), 1) or 0
     svg[i] = ('<text x="175" y="%d" class="label">%s</text><rect x="183" y="%d" width="%.1f" height="18" rx="3" '
       .. 'class="%s"/><text x="%.1f" y="%d">%s</text>'):format(y + 17, label(row[1]), y + 3, width, row[3],
-      191 + width, y + 17, escape(row[2]))
+      191 + width, y + 17, escape(row[2] or "not shown"))
   end
   return ('<figure><figcaption>%s</figcaption><svg viewBox="0 0 540 %d" role="img" aria-label="%s: balances, deposits '
     .. 'and withdrawals">%s</svg></figure>'):format(escape(asset), #rows * 26 + 4, escape(asset),
@@ -140,8 +140,8 @@ for _, asset in ipairs(sorted_keys(assets)) do
   for _, holder in ipairs(sorted_keys(balances)) do
     local amount = balances[holder][asset]
     if holder == MAIN or amount and not amount:is_zero() then
-      local is_hidden = missing and not amount -- no proof that it has none
-      rows[#rows + 1] = { holder .. (is_hidden and ", not shown" or ""), amount or decimal "0", "own" }
+      local is_shown = amount or not missing -- else nothing proves that the account has none
+      rows[#rows + 1] = { holder, is_shown and (amount or decimal "0"), "own" }
     end
   end
   for _, month in ipairs(flows[asset] and months or {}) do
