@@ -197,6 +197,9 @@ function actions.plan.say(screen, options)
       plan.odd, #plan.payments)
   end
   report.note("next: %s", next_line(screen, options))
+  if plan.wait and options.journal then
+    report.note("its first payment leaves %s", payments_plan.leaves(plan.wait, not screen.at.queue))
+  end
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
@@ -240,9 +243,6 @@ local function say_open(at, counts, options)
   end
 end
 
-local WAITS = "after about a minute: the journal is new, so the histories are read first, until they must show "
-  .. "what was sent just before"
-
 -- Ends an unattended command where a person has to decide.
 local function check_unasked(plan, options, is_new)
   if plan.bad > 0 then show_plan(plan, options) end
@@ -256,7 +256,7 @@ local function check_unasked(plan, options, is_new)
     report.fail(report.NOT_SENT, "payouts: %d of %d payments look like a mistake, so nothing was sent; if they are "
       .. "right, give --allow-equal, or confirm them without --yes", plan.odd, #plan.payments)
   end
-  if is_new and plan.send[1] then report.note("the first payment leaves %s", WAITS) end
+  if plan.wait then report.note("the first payment leaves %s", payments_plan.leaves(plan.wait, is_new)) end
   for line in payments_plan.kept(plan, commands(options)):gmatch "[^\n]+" do report.say("%s", line) end
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
 end
@@ -268,7 +268,8 @@ local function confirm(screen, options)
   if not plan.send[1] then return end
   local fields = { { "journal", options.journal }, { "queue", options.queue or "default" } }
   for _, warning in ipairs(plan.shortages) do fields[#fields + 1] = { "warning", warning } end
-  fields[#fields + 1] = screen.at.sources.is_draft and { "first payment", WAITS } or nil
+  fields[#fields + 1] = plan.wait and { "first payment", "leaves " .. payments_plan.leaves(plan.wait,
+    screen.at.sources.is_draft) .. "; the time of this question counts" } or nil
   if plan.odd > 0 and not options.allow_equal then
     fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
   end
@@ -280,10 +281,13 @@ end
 local function run(screen, options)
   local at, plan = screen.at, screen.plan
   if not plan.send[1] then return got(at.queue:report()) end
-  if at.begin() then
+  local since = plan.wait and plan.wait.since
+  local is_begun, was_missing = at.begin()
+  if is_begun then
     local shown = shown_of(plan, options)
     plan = planned(options, at, screen.payments)
     if shown_of(plan, options) ~= shown then return false end
+    if was_missing and plan.wait then plan.wait.since = since end -- else another process made the journal meanwhile
     screen.plan = plan
   end
   terminal.settings.again = terminal.settings.line

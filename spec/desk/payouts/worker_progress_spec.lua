@@ -109,7 +109,7 @@ describe("the progress", function()
   end)
 
   it("shows it in its line", function()
-    assert.equal("[######..............] 1 of 3 payments (33 %), 0/s, 1 blocked, waits: the next is due in 2 s",
+    assert.equal("[######..............] 1 of 3 payments (33 %), waits: the next is due in 2 s, 1 blocked, 0/s",
       purser.payouts.progress_line {
       total = 3, finished = 1, rate = 0, failed = 0, undecided = 0, blocked = 1,
       waiting_for = "the next is due in 2 s" })
@@ -137,6 +137,6 @@ describe("a run that waits for the rate limit", function()
     assert(payouts:add("a", TRANSFER, move "1"))
     assert(payouts:add("b", TRANSFER, move "2"))
     assert.equal(2, assert(payouts:run()).done)
-    assert.matches("waits: the rate limit has room in %d+ s$", said)
+    assert.matches("waits: the rate limit has room in %d+ s,", said)
   end)
 end)
