@@ -77,8 +77,8 @@ describe("the model of the dates of witnesses", function()
     assert.equals(0, (errors_of(check("", "-DSAFETY", "", DATES))))
   end)
 
-  for sentence, name in pairs { ["a witness has the date of its call"] = "DATE", ["two known members must differ"] = "TWO",
-    ["a member that a record shows otherwise is not known"] = "OTHERWISE",
+  for sentence, name in pairs { ["a witness has the date of its call"] = "DATE",
+    ["two known members must differ"] = "TWO", ["a member that a record shows otherwise is not known"] = "OTHERWISE",
     ["a record that was found by content is no witness"] = "ANSWER" } do
     it("has a counterexample without the sentence: " .. sentence, function()
       local errors, printed = errors_of(check("-DWITHOUT_" .. name, "-DSAFETY", "", DATES))
