@@ -267,10 +267,9 @@ local function of_family(family) return "one of " .. network_table.words(family)
 
 -- Returns the finding of a text that is no address of a network.
 local function not_of(name, row, text, readings)
-  local wrong_case = readings[1] and readings[1].family == "hex40"
   for _, reading in ipairs(readings) do
     local is_certain = reading.is_checked or reading.family == "evm" or reading.family == "hbar"
-    if is_certain and not wrong_case then
+    if is_certain then
       local home = network_table.home_of(reading.family)
       local kind = reading.state == "test" and "one of a test network of " .. network_table.words(reading.family)
         or reading.state == "nothing" and (reading.note or "no address") or of_family(reading.family)
