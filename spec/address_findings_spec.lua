@@ -206,7 +206,8 @@ describe("a look-alike", function()
       ["bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"] = "w508f3t4",
       ["cosmos1fl48vsnmsdzcv85q5d2q4z5ajdha8yu34mf0eh"] = "fl48f0eh",
       ["nano_3t6k35gi95xu6tergt6p69ck76ogmitsa8mnijtpxm9fkcm736xtoncuohr3"] = "t6k3ohr3",
-      ["addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8"] = "vx2fhrl8", ["abcdefghijkl"] = "abcdijkl" } do
+      ["addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8"] = "vx2fhrl8", ["abcdefghijkl"] = "abcdijkl",
+      ["0xab1f" .. ("2"):rep(36)] = "ab1f2222" } do
       assert.equal(ends, address.ends(text), text)
     end
     for _, text in ipairs { "", "short", "abcdefghijk", "0xabcdefghijk", "bc1qabcdefghijk" } do

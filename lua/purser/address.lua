@@ -162,7 +162,13 @@ local FRONTS = { "^0x(.*)", "^[EU]Q(.*)", "^%l+:[qpz]?(.*)", "^nano_[13](.*)", "
 ---@param text string
 ---@return string|nil
 function M.ends(text)
-  for _, front in ipairs(FRONTS) do text = text:match(front) or text end
+  for _, front in ipairs(FRONTS) do
+    local rest = text:match(front)
+    if rest then
+      text = rest
+      break
+    end
+  end
   if #text < SHORTEST_ALIKE then return nil end
   return (text:sub(1, 4) .. text:sub(-4)):lower()
 end
