@@ -4,7 +4,7 @@
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
 #   make test       set up, build, lint, C tests, every spec on Lua 5.4, money and core on LuaJIT; in minutes
 #   make test ROOM=cli   a room of spec/, a folder or a file; with LUA=luajit on LuaJIT. Closes with `N passed, N failed`
-#   make test-all   the rest: every spec on each Lua (5.1, 5.2, 5.3, LuaJIT), hosts, torture, browsers, sanitizers
+#   make test-all   the rest: specs on the other Luas (tools/test_stages.lua), hosts, torture, browsers, sanitizers
 #   make spec SPEC=spec/client/call   a folder or a file in one process; prints the name of each test as it ends
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|lua5.5|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error

@@ -244,6 +244,7 @@ build = {
       ["purser.write.journal.upgrade"] = "lua/purser/write/journal/upgrade.lua",
       ["purser.write.journal.words"] = "lua/purser/write/journal/words.lua",
       ["purser.write.match"] = "lua/purser/write/match.lua",
+      ["purser.write.payees"] = "lua/purser/write/payees.lua",
       ["purser.write.planned"] = "lua/purser/write/planned.lua",
       ["purser.write.policy"] = "lua/purser/write/policy.lua",
       ["purser.write.reading"] = "lua/purser/write/reading.lua",

@@ -8,6 +8,7 @@ local LIMIT = 5
 local NOW, DAY = 1700000000000, 86400000
 local OWN = "TSampLeAddressThatNobodyHarzyqGjJi"
 
+local core = require "purser.core"
 local files = require "files"
 local heap = require "purser.client.util.heap"
 local log = require "purser.client.call.rate_limit.sliding_log"
@@ -58,7 +59,7 @@ local function rows_of(n, prefix)
   for i = 1, n do
     rows[i] = { key = ("%s-%07d"):format(prefix or "inv", i), operation = "wallet.withdraw",
       params = { coin = "USDT", netWork = "TRX", amount = ("%d.%02d"):format(10 + i % 40, i % 100),
-        address = "TSampLeAddressThatNobody" .. ("%010d"):format(i):gsub("0", "z") } }
+        address = core.address_write("trx", "", ("%020d"):format(i)) } }
   end
   return rows
 end
@@ -77,7 +78,7 @@ local function fill_history(sim, owner, n, own)
     local at = NOW - 85 * DAY + math.floor((i - 1) * 85 * DAY / n)
     local record = { uid = owner.uid, coin = "USDT", network = "Tron(TRC20)", time = at, updated = at + 60000,
       amount = ("%d.%02d"):format(10 + i % 90, i % 100), block_ms = 1000, needed = 20, tx_id = ("%064x"):format(i),
-      held = true, address = own and OWN or "TSampLeAddressThatNobody" .. ("%010d"):format(i) }
+      held = true, address = own and OWN or core.address_write("trx", "", ("%020d"):format(i)) }
     if i % 2 == 0 then
       record.id, record.status = ("%024x"):format(i), 5
       sim.deposits:add(record)

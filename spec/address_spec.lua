@@ -155,11 +155,11 @@ describe("a mistake that people report", function()
   end)
 
   it("of a form is a warning alone with the way out, and for a network that is not certain", function()
-    assert.equal("told", address.check { address = TRON, network = "SOL", as_is = true }.state)
-    assert.equal("told", address.check { address = "XVLhHMPHU98es4dbozjVtdWzVrDjtV8xvjGQTYPiAx6gwDC", network = "XRP",
-      as_is = true }.state)
-    assert.equal("told", (judged("AKT", TRON)))
-    assert.equal("told", (judged("TON", TRON)))
+    assert.equal("doubtful", address.check { address = TRON, network = "SOL", as_is = true }.state)
+    assert.equal("doubtful", address.check { address = "XVLhHMPHU98es4dbozjVtdWzVrDjtV8xvjGQTYPiAx6gwDC",
+      network = "XRP", as_is = true }.state)
+    assert.equal("doubtful", (judged("AKT", TRON)))
+    assert.equal("doubtful", (judged("TON", TRON)))
     assert.equal("refused", (judged("TON", TRON, nil, { coin = "TON" })))
     assert.equal("refused", (judged({ netWork = "TON", network = "Toncoin(TON)" }, TRON)))
   end)
@@ -170,7 +170,7 @@ describe("a mistake that people report", function()
       { "NEAR", "aurora" }, { "BCH", "1BpEi6DfDAUFd7GtittLSdBeYJvcoaVggu" }, { "BTC", "bc1pfeessrawgf" },
       { "APTOS", "0x1" }, { "XLM", "CABQGAYDAMBQGAYDAMBQGAYDAMBQGAYDAMBQGAYDAMBQGAYDAMBQGCK3" } } do
       local state, code = judged(case[1], case[2])
-      assert.same({ "told", "address.rare" }, { state, code }, case[2])
+      assert.same({ "doubtful", "address.rare" }, { state, code }, case[2])
     end
     for _, case in ipairs { { "TONCOIN", PLAIN_TON }, { "BTC", "BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4" },
       { "RBTC", "0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD" }, { "XMR", "4LL9oSLmtpccfufTMvppY6JwXNouMBzSkbLYfpAV5Us"
@@ -182,15 +182,15 @@ describe("a mistake that people report", function()
   it("of the coin's own contract, or an account of nobody, is a warning", function()
     local coin = { coin = "USDT", networkList = { { netWork = "TRX", network = "Tron(TRC20)", contract = TRON },
       { netWork = "ETH", network = "Ethereum(ERC20)", contract = "0xdac17f958d2ee523a2206206994597c13d831ec7" } } }
-    assert.same({ "told", "address.contract" }, verdict("TRX", TRON, nil, coin))
-    assert.same({ "told", "address.contract" },
+    assert.same({ "doubtful", "address.contract" }, verdict("TRX", TRON, nil, coin))
+    assert.same({ "doubtful", "address.contract" },
       verdict("BSC", "0xdAC17F958D2ee523a2206206994597C13D831ec7", nil, coin))
     assert.equal("good", (judged("TRX", "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", nil, coin)))
     for network, text in pairs { ETH = "0x0000000000000000000000000000000000000000",
       BSC = "0x000000000000000000000000000000000000dEaD", SOL = ("1"):rep(32), XRP = "rrrrrrrrrrrrrrrrrrrrBZbvji",
       BTC = "1111111111111111111114oLvT2", APTOS = "0x0", TRX = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb" } do
       local result = check(network, text)
-      assert.equal("told", result.state, text)
+      assert.equal("doubtful", result.state, text)
       assert.equal("address.nobody", result.warnings[#result.warnings].code, text)
     end
   end)
@@ -200,15 +200,15 @@ describe("a network that is not in the table", function()
   it("never refuses an address, and warns by its contract or another network's checksum", function()
     assert.equal("good", (judged("NEW", "anything")))
     assert.equal("good", (judged("NEW", EVM)))
-    assert.same({ "told", "address.other_network" }, verdict("NEW", TRON))
+    assert.same({ "doubtful", "address.other_network" }, verdict("NEW", TRON))
     local new = { netWork = "NEW", network = "New Chain(NEW)", contract = "0xdac17f958d2ee523a2206206994597c13d831ec7" }
     assert.equal("good", (judged(new, EVM)))
-    assert.same({ "told", "address.other_network" }, verdict(new, TRON))
-    assert.equal("told", (judged(new, "anything")))
+    assert.same({ "doubtful", "address.other_network" }, verdict(new, TRON))
+    assert.equal("doubtful", (judged(new, "anything")))
     for _, contract in ipairs { "1002000", "31566704", "", "TN3W4H6rK2ce4vX9YnFQHwKENnHjoxbm9", "BTC" } do
       assert.equal("good", (judged({ netWork = "NEW", contract = contract }, "anything")), contract)
     end
-    assert.equal("told", (judged({ netWork = "N", contract = "0x2::sui::SUI" }, EVM)))
+    assert.equal("doubtful", (judged({ netWork = "N", contract = "0x2::sui::SUI" }, EVM)))
     assert.equal("good", (judged({ netWork = "N", contract = "0x2::sui::SUI" }, "0x" .. ("a1"):rep(32))))
   end)
 end)
@@ -265,16 +265,17 @@ describe("a memo", function()
   it("has the form of its network", function()
     for _, case in ipairs { { "XRP", "7", "good" }, { "XRP", "4294967295", "good" }, { "XRP", "4294967296", "refused" },
       { "XRP", "tag:12345", "refused" }, { "XRP", "12345.0", "refused" }, { "XRP", "nan", "refused" },
-      { "XRP", "007", "told" }, { "XRP", "0", "good" }, { "ICP", "18446744073709551615", "good" },
+      { "XRP", "007", "doubtful" }, { "XRP", "0", "good" }, { "ICP", "18446744073709551615", "good" },
       { "ICP", "18446744073709551616", "refused" }, { "XLM", ("a"):rep(28), "good" },
       { "XLM", ("a"):rep(29), "refused" },
-      { "XLM", ("a1"):rep(32), "good" }, { "TONCOIN", ("a"):rep(124), "told" }, { "EOS", ("a"):rep(257), "refused" },
+      { "XLM", ("a1"):rep(32), "good" }, { "TONCOIN", ("a"):rep(124), "doubtful" },
+      { "EOS", ("a"):rep(257), "refused" },
       { "HBAR", ("\195\169"):rep(51), "refused" }, { "TRX", "1", "good" }, { "XLM", " a", "refused" },
-      { "XLM", "104448.0", "told" } } do
+      { "XLM", "104448.0", "doubtful" } } do
       assert.equal(case[3], (address.judge_memo(case[1], case[2])), case[1] .. " " .. case[2])
     end
     assert.same({ "refused", "address.memo" }, verdict("XRP", RIPPLE, "nan"))
-    assert.equal("told", address.check { network = "XRP", address = RIPPLE, memo = "nan", as_is = true }.state)
+    assert.equal("doubtful", address.check { network = "XRP", address = RIPPLE, memo = "nan", as_is = true }.state)
   end)
 end)
 
@@ -282,7 +283,7 @@ describe("an address without a network", function()
   it("is read, and refused only where its checksum is wrong", function()
     assert.equal("good", (judged(nil, EVM)))
     assert.same({ "refused", "address.checksum" }, verdict(nil, (TRON:gsub("t$", "u"))))
-    assert.same({ "told", "address.form" }, verdict(nil, "Nothing!"))
+    assert.same({ "doubtful", "address.form" }, verdict(nil, "Nothing!"))
     assert.same({}, address.read(7))
   end)
 end)

@@ -47,8 +47,8 @@ local function title_of(path) return assert(("\n" .. read(path)):match "\n# ([^\
 
 -- The groups of docs/README.md: { title =, { path =, title = }... } each; programs are no part of the navigation.
 local function navigation()
-  local groups, seen = { { title = "Purser", { path = "README.md", title = "Overview" },
-    { path = "docs/i-want-to.md", title = "I want to ..." }, { path = "docs/README.md", title = "All pages" } } },
+  local groups, seen = { { title = "Purser", { path = "docs/i-want-to.md", title = "I want to ..." },
+    { path = "README.md", title = "Overview" }, { path = "docs/README.md", title = "All pages" } } },
     { ["i-want-to.md"] = true }
   for line in read "docs/README.md":gmatch "[^\n]+" do
     local heading = line:match "^## (.+)"

@@ -17,12 +17,12 @@ end
 local CLOSED, RESET = { status = 200, fault = "close" }, { status = 200, fault = "reset" }
 local BAD_GATEWAY, GATEWAY_TIMEOUT = page(502, "Bad Gateway"), page(504, "Gateway Time-out")
 
---- The time that a client waits for an answer, where the client has such an option. What is slow comes long after that.
-M.TIMEOUT_MS = 2500
+--- The time that a client waits for an answer, where the client has such an option. Slow answers come long after that.
+M.TIMEOUT_MS = tonumber(os.getenv "DUEL_TIMEOUT_MS" or 2500)
 
 -- An order of events decides what a client meets, as long as the machine answers within the client's time-out. Purser
 -- waits longer than this before sending again.
-local LATE_MS, SLOW_MS = 15000, 8000
+local LATE_MS, SLOW_MS = 6 * M.TIMEOUT_MS, 16 * M.TIMEOUT_MS // 5
 
 M.kinds = {
   { name = "nothing" },

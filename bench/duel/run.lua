@@ -7,7 +7,7 @@
 local judge = dofile "bench/duel/judge.lua"
 local files = dofile "tools/whole_files.lua"
 
-local AT_A_TIME, PROCESSES = 4, 12
+local AT_A_TIME, PROCESSES = tonumber(os.getenv "DUEL_AT_A_TIME" or 4), 12
 
 local count, seed, repeated_ids = tonumber(arg[1] or 200), tonumber(arg[2] or 7), arg[3] or "execute"
 local FOLDER = files.output_of("pwd"):gsub("\n", "") .. "/build/duel"

@@ -37,7 +37,7 @@ Finding.__index = Finding
 function Finding:__tostring() return self.hint and self.message .. "; " .. self.hint or self.message end
 
 ---@class purser.AddressCheck
----@field state "good"|"told"|"refused"
+---@field state "good"|"doubtful"|"refused"
 ---@field payee string|nil                    of the account and memo; nil where no reading fits
 ---@field problems purser.AddressFinding[]    why it is refused
 ---@field warnings purser.AddressFinding[]    what to look at before
@@ -155,10 +155,15 @@ function M.same(one, other, is_loose) return payee_of(one, is_loose) == payee_of
 
 local SHORTEST_ALIKE = 12
 
---- Returns what a look-alike of an address shares with it, its first and last four characters; nil for a short text.
+-- The front that all addresses of a kind share tells none from another: no maker of look-alikes chose that front.
+local FRONTS = { "^0x(.*)", "^[EU]Q(.*)", "^%l+:[qpz]?(.*)", "^nano_[13](.*)", "^%l[%l_]*1[qpz]?([^%u]*)$" }
+
+--- Returns what a look-alike of an address shares with it, the first and last four characters behind the kind's own;
+--- nil for a short text.
 ---@param text string
 ---@return string|nil
 function M.ends(text)
+  for _, front in ipairs(FRONTS) do text = text:match(front) or text end
   if #text < SHORTEST_ALIKE then return nil end
   return (text:sub(1, 4) .. text:sub(-4)):lower()
 end
@@ -204,17 +209,17 @@ function M.mistyped(text)
   end
 end
 
---- Judges a memo by its network. Returns "good"; or "told" or "refused", a message and what to do. Only a network whose
+--- Judges a memo by its network. Returns "good"; or "doubtful" or "refused", a message and a cure. Only a network whose
 --- row is certain refuses.
 ---@param network table|string|nil  the service's record, or a name
 ---@param memo string
 ---@param coin table|nil  the service's record of the coin
----@return "good"|"told"|"refused" state, string|nil message, string|nil hint
+---@return "good"|"doubtful"|"refused" state, string|nil message, string|nil hint
 function M.judge_memo(network, memo, coin)
   local row, is_sure
   if network then row, is_sure = network_table.row_of(network, coin) end
   local state, message, hint = memos.judge(row and row.memo, memo)
-  if state == "refused" and row and row.memo and not is_sure then state = "told" end
+  if state == "refused" and row and row.memo and not is_sure then state = "doubtful" end
   return state, message, hint
 end
 
@@ -454,7 +459,7 @@ function M.check(given)
     local list = state == "refused" and not given.as_is and result.problems or result.warnings
     if state ~= "good" then add(list, finding("memo", format("the memo %s", message), hint)) end
   end
-  result.state = result.problems[1] and "refused" or result.warnings[1] and "told" or "good"
+  result.state = result.problems[1] and "refused" or result.warnings[1] and "doubtful" or "good"
   return result
 end
 

@@ -302,7 +302,7 @@ end)
 
 describe("an address", function()
   local decoder = record { { name = "address", type = "address" }, { name = "memo", type = "string" } }
-  local URI = "bitcoincash:qpm2qsznhks23z7629mms6s5cwef74vcwvy22gdx6a"
+  local URI = "bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a"
 
   local function decode(json)
     local value = assert(decoder:decode(json))

@@ -35,7 +35,7 @@ describe("purser books", function()
     local held = assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = "5" })
     world.sim:set_deposit(held.id, 6)
     local sent = assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
-      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+      address = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD" })
     assert(sent.id)
     assert(books:sync())
     world.sim:advance(89 * DAY + 43200000)

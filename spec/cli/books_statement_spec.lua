@@ -84,7 +84,7 @@ describe("purser statement", function()
     local world, path = books_world.new { sim = { seed = 5, key_days = 0, fee = "inside" } }, files.new_path()
     local books = books_world.open(world, { sqlite = path })
     assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
-      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+      address = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD" })
     world.sim:advance(DAY)
     assert(books:sync())
     books:close()

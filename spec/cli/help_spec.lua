@@ -21,7 +21,7 @@ describe("the help of a command", function()
         assert.is_true(#line <= 80, line)
       end
       lines[#lines + 1] = ("bin/purser %s --dry-run >/dev/null || echo FAILED %s"):format(
-        example:gsub("T%.%.%.", "TSampLeAddressThatNobodyHas1234567"):gsub(" %-%-secret%-file %S+", "")
+        example:gsub("T%.%.%.", "TSampLeAddressThatNobodyHarzyqGjJi"):gsub(" %-%-secret%-file %S+", "")
           :gsub(" \\\n$", ""), row.full_name)
     end
     local _, out = command.shell(("export LUA=%s PURSER_API_KEY=mx0 PURSER_SECRET_KEY=s HASH=%s "

@@ -6,7 +6,7 @@ local simulated = require "simulated"
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
-local GOOD = "TSampLeAddressThatNobodyHas1234567"
+local GOOD = "TSampLeAddressThatNobodyHarzyqGjJi"
 local PARAMS = { coin = "USDT", netWork = "TRX", address = GOOD, amount = "500" }
 
 local sim, client, limited

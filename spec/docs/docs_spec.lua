@@ -60,7 +60,7 @@ describe("the generated documentation", function()
   end)
 
   -- One that was somebody's stood there: copied into a script for the live service, it would have been paid.
-  it("names no address that can be paid: the only one has a wrong checksum", function()
+  it("names no address that somebody has the key of", function()
     for _, path in ipairs(lines_of "find docs README.md examples -name '*.md' -o -name '*.lua'") do
       for word in read(path):gmatch "%f[%w]T%w+" do
         assert(#word ~= 34 or word == "TSampLeAddressThatNobodyHarzyqGjJi", path .. ": " .. word)

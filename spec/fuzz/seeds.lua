@@ -24,6 +24,6 @@ end
 seed '[{"id":1,"time":"2","open":"true","address":"a:b","memo":"","feeX":1.5}]'
 seed '[{"any":{"k":[1,null]},"names":["x"],"many":{"coin":"B"}}]'
 seed '[{"tiem":-9223372036854775808,"open":0}]'
-seed '[{"address":"bitcoincash:qpm2qsznhks23z7629mms6s5cwef74vcwvy22gdx6a","self":[{}]}]'
+seed '[{"address":"bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a","self":[{}]}]'
 seed '[{"many":[{"coin":"B"},{"coin":null}],"id":"\\u0041","id":null,"x":1},{"x":2,"id":"b"}]'
 print(count .. " seeds")

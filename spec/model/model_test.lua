@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- make test-all: 100 s
+-- make test-all: 60 s
 -- Checks the model of the write call with spin: over every interleaving it has no error, every call ends, and with any
 -- one sentence of the design taken out it has a counterexample. PURSER_DEATHS=2 lets processes die twice: five times
 -- the states.
@@ -13,10 +13,13 @@ local ONE_KEY = "-DONE_KEY -DDEATHS=" .. (os.getenv "PURSER_DEATHS" or "1")
 local ONE_ATTEMPT = " -DATTEMPTS=1 -DLAST_SEND=2" -- a search for cycles has twice the states, and each twice
 local TWO_KEYS = "-DATTEMPTS=1 -DLAST_SEND=2 -DDEATHS=0"
 
+-- A search in the other order meets these counterexamples a tenth of the way.
+local BACKWARDS = "-DSAFETY -DREVERSE -DT_REVERSE"
+
 -- Translates, compiles and runs the model. Returns what the check printed.
 local function check(options, compiled, run)
   local folder = files.output_of "mktemp -d":gsub("%s+$", "")
-  local command = ([[root=$PWD; cd %s && spin -a %s "$root/%s" >/dev/null && cc -O2 -w -DCOLLAPSE %s -o pan pan.c &&
+  local command = ([[root=$PWD; cd %s && spin -a %s "$root/%s" >/dev/null && cc -O1 -w -DCOLLAPSE %s -o pan pan.c &&
     ./pan -m400000 -w25 %s 2>&1; rm -rf %s]]):format(folder, options, MODEL, compiled, run, folder)
   return files.output_of(command)
 end
@@ -60,7 +63,7 @@ describe("the model of the write call", function()
   for _, sentence in ipairs(sentences) do
     it("has a counterexample without " .. sentence[1], function()
       local options = (sentence[3] and ONE_KEY or TWO_KEYS) .. " -DWITHOUT_" .. sentence[2]
-      local errors, printed = errors_of(check(options, "-DSAFETY", ""))
+      local errors, printed = errors_of(check(options, BACKWARDS, ""))
       assert.equals(1, errors)
       assert.matches("assertion violated", printed, 1, true)
     end)

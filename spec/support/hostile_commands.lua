@@ -14,7 +14,7 @@ local good = {
   text = "text\226\128\174", new_name = "subaccount01", client_id = ("a1"):rep(16), amount = "1.5",
   time = "1700000000000", count = "1",
   status = "5", flag = "true", permissions = "SPOT_ACCOUNT_READ", ips = "203.0.113.7", coins = "DOGE",
-  md5 = nil, area_code = "86", address = "TSampLeAddressThatNobodyHas1234567", memo = "77",
+  md5 = nil, area_code = "86", address = "TSampLeAddressThatNobodyHarzyqGjJi", memo = "77",
 }
 
 local function value_of(param)

@@ -35,7 +35,7 @@ local LABELS = { first = "treasury", second = "desk", other = "elsewhere" }
 local AMOUNTS = { a = 10, b = 12, c = 14, d = 16, e = 11, va = 10, vb = 12, vc = 14, vd = 16, ve = 11 }
 local KEYS = { "a", "b", "c", "d", "e" }
 local KEYS_OF = { first = KEYS, second = { "va", "vb", "vc", "vd", "ve" } }
-local ADDRESS = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+local ADDRESS = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD"
 
 local M = { counts = {} }
 local unpack = table.unpack or unpack -- luacheck: ignore 143

@@ -85,7 +85,7 @@ local function unfollowed(fn)
 end
 sim.handle = unfollowed(sim.handle)
 local owner = assert(sim:account { role = "main", balances = { USDT = "1000" } })
-local address = "TSampLeAddressThatNobodyHas1234567"
+local address = "TSampLeAddressThatNobodyHarzyqGjJi"
 assert(sim:save_address { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", address = address })
 local path = os.tmpname()
 os.remove(path)

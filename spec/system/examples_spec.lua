@@ -127,7 +127,7 @@ local function three_months(fixture)
     assert(world:deposit { address = own.address, coin = "USDT", network = own.network, amount = i .. ".5" })
     assert(world:advance(20 * DAY))
   end
-  local address = own.address:sub(1, -4) .. "abc"
+  local address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
   assert(world:save_address { account = fixture.account.uid, coin = "USDT", network = own.network, address = address })
   assert(client.wallet:withdraw {
     coin = "USDT", netWork = "TRX", address = address, amount = "33.25", withdrawOrderId = "=1+1",
@@ -161,7 +161,7 @@ describe("treasury_report.lua", function()
   it("shows what is locked of the main account where the profile has its balances", function()
     local fixture = open { USDT = "100" }
     local own = assert(fixture.client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
-    local address = own.address:sub(1, -4) .. "abc"
+    local address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
     assert(fixture.world:save_address { account = fixture.account.uid, coin = "USDT", network = own.network,
       address = address })
     assert(fixture.client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = "33.25" })

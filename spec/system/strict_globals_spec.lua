@@ -18,7 +18,7 @@ local client = assert(purser.new { base_url = "http://127.0.0.1:1", transport = 
 purser.run(function()
   assert(client.wallet:deposit_history())
   assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "12",
-    address = "TSampLeAddressThatNobodyHas1234567" })
+    address = "TSampLeAddressThatNobodyHarzyqGjJi" })
 end)
 local _, err = client.wallet:withdraw { coin = "USDT" }
 assert(tostring(err))

@@ -13,7 +13,7 @@ before_each(function() folder = rehearsal.folder() end)
 after_each(function() os.execute("rm -r " .. folder) end)
 
 describe("the rehearsal", function()
-  for seed = 13, 36 do
+  for seed = 13, 24 do
     it("makes every payment once, seed " .. seed, function()
       local options = rehearsal.varied(seed, folder)
       local result = rehearsal.run(options)

@@ -54,7 +54,7 @@ end)
 describe("the answer of a call that moves funds", function()
   local withdraw, transfer = operations.by_name["wallet.withdraw"], operations.by_name["sub_account.transfer"]
 
-  local payment = { coin = "USDT", netWork = "TRX", address = "TQrYMsPBuKqYhTbCaPZ7bHXwMhTVnbqSTm", amount = "5" }
+  local payment = { coin = "USDT", netWork = "TRX", address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm", amount = "5" }
   local move = { asset = "USDT", toAccount = "desk", amount = "5" }
 
   local function why(row, body, status, headers)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every difference between Lua 5.1 to 5.5 and LuaJIT that the binding meets, and nothing else.
  *
- * The bodies under src/bind are written for the newest API; this header supplies what an older one lacks. */
+ * The bodies under src/bind are written for the newest API; this header supplies the missing parts of an older API. */
 #ifndef PURSER_BIND_COMPAT_H
 #define PURSER_BIND_COMPAT_H
 
@@ -19,7 +19,7 @@
 #define LPU_EXPORT
 #endif
 
-/* Integers that every host represents exactly: 2^53 where numbers are doubles, 64 bits elsewhere. */
+/* Integers that every host represents exactly: 2^53 for doubles, 64 bits elsewhere. */
 #if LUA_VERSION_NUM >= 503
 #if LUA_MAXINTEGER < 9223372036854775807
 #error "Purser needs integers of 64 bits, for times and ids: use a Lua that was built without LUA_32BITS"
@@ -35,7 +35,7 @@
 
 #define lua_rawlen(L, index) lua_objlen(L, index)
 
-/* LuaJIT's own luaL_setfuncs exists only in some builds, so ours has its own name. */
+/* LuaJIT's own luaL_setfuncs exists only in some builds, so Purser's has another name. */
 static inline void lpu_set_functions(lua_State *L, const luaL_Reg *list, int upvalues)
 {
     luaL_checkstack(L, upvalues + 1, "too many upvalues");
@@ -67,15 +67,15 @@ static inline void lpu_copy(lua_State *L, int from, int to)
 
 #endif
 
-/* Raises an error in a state of another version of Lua than this was compiled for. Lua 5.1 cannot say. */
+/* Raises an error in a state of another Lua than the compiled version. Lua 5.1 cannot say. */
 #if LUA_VERSION_NUM >= 502
 #define lpu_check_version(L) luaL_checkversion(L)
 #else
 #define lpu_check_version(L) ((void)(L))
 #endif
 
-/* A userdata's one uservalue: the Lua values a C object needs live there, never in the registry.
- * lpu_set_uservalue pops a table; lpu_get_uservalue pushes it (or nil). */
+/* A userdata's one uservalue: the Lua values of a C object live there, never in the registry. lpu_set_uservalue pops a
+ * table; lpu_get_uservalue pushes the table (or nil). */
 static inline void *lpu_new_userdata(lua_State *L, size_t size)
 {
 #if LUA_VERSION_NUM >= 504
@@ -107,7 +107,7 @@ static inline void lpu_get_uservalue(lua_State *L, int index)
 #endif
 }
 
-/* lua_rawget that returns the type of the value it pushed, as in Lua 5.3 and later. */
+/* lua_rawget that returns the type of the pushed value, as in Lua 5.3 and later. */
 static inline int lpu_raw_get(lua_State *L, int index)
 {
 #if LUA_VERSION_NUM >= 503
@@ -118,8 +118,8 @@ static inline int lpu_raw_get(lua_State *L, int index)
 #endif
 }
 
-/* Reads the number at `index` when it is an integer that is exact on this host; false for anything else. A float with
- * an integral value counts only where the host has no other numbers. LuaJIT's luaL_checkinteger would truncate. */
+/* Reads the number at `index`, an integer that is exact on this host; false for anything else. A float with an
+ * integral value counts only on hosts without integers. LuaJIT's luaL_checkinteger would truncate. */
 static inline bool lpu_to_integer(lua_State *L, int index, int64_t *value)
 {
     if (lua_type(L, index) != LUA_TNUMBER) return false;

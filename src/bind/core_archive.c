@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* core.archive: the modules of an installation, precompiled, in one file that is mapped when `purser` is loaded. So a
- * start reads what it uses, processes share it, and nothing is opened later. tools/archive.lua says what the file
- * holds. */
+/* core.archive: the modules of an installation, precompiled, in a file that is mapped when `purser` is loaded. So a
+ * start reads only the used modules, processes share the pages, and nothing is opened later. tools/archive.lua
+ * describes the file. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "lpu.h"
 
@@ -18,13 +18,13 @@
 #define LINE (NAME + 2 * NUMBER)
 
 typedef struct {
-    const char *bytes; /* NULL once it is closed */
+    const char *bytes; /* NULL once closed */
     size_t size;
     const char *lines; /* of the index, sorted by name */
     size_t count;
 } archive;
 
-/* Returns the number that stands, between blanks, in NUMBER bytes. */
+/* Returns the number in NUMBER bytes, between blanks. */
 static size_t number_at(const char *at)
 {
     char text[NUMBER + 1] = {0};
@@ -32,7 +32,7 @@ static size_t number_at(const char *at)
     return (size_t)strtoul(text, NULL, 10);
 }
 
-/* Finds the index and the end of a file that begins with this probe. */
+/* Finds the index and the end of a file that begins with the probe. */
 static bool read_head(archive *self, const char *probe, size_t probe_size)
 {
     size_t head = 2 * NUMBER + probe_size;
@@ -42,7 +42,7 @@ static bool read_head(archive *self, const char *probe, size_t probe_size)
     self->count = number_at(self->bytes);
     if (self->count == 0 || (self->size - head) / LINE < self->count) return false;
     const char *last = self->lines + (self->count - 1) * LINE;
-    return number_at(last + NAME) + number_at(last + NAME + NUMBER) == self->size; /* none of it is missing */
+    return number_at(last + NAME) + number_at(last + NAME + NUMBER) == self->size; /* the file is whole */
 }
 
 static int close_archive(lua_State *L)
@@ -74,7 +74,7 @@ static int find_module(lua_State *L)
     if (offset > self->size || size > self->size - offset) return 0;
     int status = luaL_loadbuffer(L, self->bytes + offset, size, name);
 #ifdef MADV_DONTNEED
-    /* Lua has copied what it keeps. The pages stay in the system's cache, and count no longer as this process's. */
+    /* Lua has copied the used parts. The pages stay in the system's cache, and no longer count as this process's. */
     madvise((void *)(uintptr_t)self->bytes, self->size, MADV_DONTNEED);
 #endif
     if (status != 0) {
@@ -85,8 +85,8 @@ static int find_module(lua_State *L)
     return 2;
 }
 
-/* archive(path, probe) -> searcher | nil: where there is no such file, it is not whole, or its dumps are another Lua's,
- * whose probe differs. */
+/* archive(path, probe) -> searcher | nil: no such file, an incomplete file, or dumps of another Lua, with another
+ * probe. */
 static int open_archive(lua_State *L)
 {
     size_t probe_size;

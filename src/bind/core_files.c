@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts about files and terminals for the command line and the journal, which Lua's own library does not offer. */
+/* Facts about files and terminals that Lua's own library lacks, for the command line and the journal. */
 #include "lpu.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@ static int failed(lua_State *L, int code)
     return 2;
 }
 
-/* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text that no
- * other file on this machine has, "file", "folder" or "other" (a pipe, a device), how many names it has, and whether
- * the path is a link | nil, reason, and whether nothing has that name: a name that cannot be looked up, such as a link
- * that leads nowhere, is not missing. Of an open file it describes what was opened, whatever has its name now. */
+/* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text unique to
+ * the file on this machine, "file", "folder" or "other" (a pipe, a device), the number of names, and whether the path
+ * is a link | nil, reason, and whether the name is free. A name that cannot be looked up, such as a link that leads
+ * nowhere, is not free. An open file is described as opened, even if the name now belongs to another file. */
 static int file_mode(lua_State *L)
 {
     struct stat about, named;
@@ -46,7 +46,7 @@ static int file_mode(lua_State *L)
     return 6;
 }
 
-/* create_private(path) -> true | nil, reason. Makes an empty file that only this user can read; never an old one. */
+/* create_private(path) -> true | nil, reason. Makes an empty file that only this user can read; rejects an old file. */
 static int create_private(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -64,12 +64,12 @@ static bool write_all(int fd, const char *text, size_t len)
         if (count < 0 && errno != EINTR) return false;
         if (count > 0) text += count, len -= (size_t)count;
     }
-    return fsync(fd) == 0 || errno == EINVAL; /* a file system that cannot */
+    return fsync(fd) == 0 || errno == EINVAL; /* a file system without fsync */
 }
 
-/* write_new(path, text, is_public) -> true | nil, reason. The same with a text in it, which the disk has; others can
- * read it only where it is public. No file is left when that fails. What is written to is what was made, whatever has
- * its name by then. */
+/* write_new(path, text, is_public) -> true | nil, reason. Makes a file with a text, synced to the disk; others can
+ * read the file only if public. A failure leaves no file. The text goes to the new file, even if the name is taken
+ * over. */
 static int write_new(lua_State *L)
 {
     size_t len;
@@ -87,8 +87,8 @@ static int write_new(lua_State *L)
     return 1;
 }
 
-/* sync_file(file, folder) -> true | nil, reason. Waits until the disk has what was written to the open file and, with
- * `folder`, the file's name in it. */
+/* sync_file(file, folder) -> true | nil, reason. Waits until the disk has the writes of the open file and, with
+ * `folder`, the file's name in the folder. */
 static int sync_file(lua_State *L)
 {
     FILE *file = lpu_check_file(L, 1);
@@ -97,7 +97,7 @@ static int sync_file(lua_State *L)
     if (folder) {
         int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 && errno != EACCES) return failed(L, errno);             /* a folder may be closed to readers */
-        int code = fd < 0 || fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that cannot */
+        int code = fd < 0 || fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system without fsync */
         if (fd >= 0) close(fd);
         if (code) return failed(L, code);
     }
@@ -105,9 +105,9 @@ static int sync_file(lua_State *L)
     return 1;
 }
 
-/* may_keep(path) -> true | nil, reason, and the folder when the file is missing and cannot be made there. Whether this
- * process may read and write the file, or make it. It is not opened for that: closing a file gives up every lock that
- * the process has on it by fcntl(2), those of open databases, too. */
+/* may_keep(path) -> true | nil, reason, and the folder when the file is missing and cannot be made there. Tells
+ * whether this process may read and write the file, or make the file. Does not open the file: closing a file gives up
+ * every lock of the process on the file by fcntl(2), with the locks of open databases. */
 static int may_keep(lua_State *L)
 {
     struct stat about;
@@ -143,7 +143,7 @@ static int is_terminal(lua_State *L)
     return 1;
 }
 
-/* process_id(): a child that was forked off has another. */
+/* process_id(): a forked child has another. */
 static int process_id(lua_State *L)
 {
     lpu_push_integer(L, (int64_t)getpid());
@@ -165,7 +165,7 @@ static int read_ready(lua_State *L)
     return 1;
 }
 
-/* ignore_broken_pipes(): a reader of the output that is gone ends this process no more; a write fails. */
+/* ignore_broken_pipes(): a write to an output without a reader fails, and no longer ends the process. */
 static int ignore_broken_pipes(lua_State *L)
 {
     (void)L;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* core.library: a C module, loaded so that a start does not pay for what it does not use; core.ip_family. */
+/* core.library: a C module, loaded so that a start does not pay for unused symbols; core.ip_family. */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "ip.h"
 #include "lpu.h"
 
-/* The libraries that libcurl needs, as the Makefile found them; another build has none. */
+/* The libraries that libcurl needs, as the Makefile found; another build has none. */
 #ifndef LPU_LIBCURL_NEEDS
 #define LPU_LIBCURL_NEEDS
 #endif
 
-/* core.library(path, name) -> function | nil, message. As package.loadlib, which has every symbol looked up at once, in
- * all the libraries that come with the module; here each is looked up when it is first called. Many libraries look
- * theirs up at once all the same. Opened alone, a library does so among its own libraries, not among all that libcurl
- * needs. A failure to open one means nothing. The libraries stay. */
+/* core.library(path, name) -> function | nil, message. package.loadlib looks every symbol up at once, in all libraries
+ * of the module; this function looks a symbol up at the first call. Many libraries still look all symbols up at once.
+ * Opened alone, a library searches only its own libraries, not all libraries of libcurl. A failure to open a library
+ * means nothing. The libraries stay. */
 static int library(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
@@ -28,12 +28,12 @@ static int library(lua_State *L)
         lua_pushstring(L, dlerror());
         return 2;
     }
-    memcpy(&function, &symbol, sizeof function); /* POSIX has them alike, C has no cast for it */
+    memcpy(&function, &symbol, sizeof function); /* POSIX has equal pointers for both, C has no cast */
     lua_pushcfunction(L, function);
     return 1;
 }
 
-/* core.ip_family(text) -> 4 or 6, whether it is an address of this machine's own; nil for any other text. */
+/* core.ip_family(text) -> 4 or 6, whether the address is this machine's own; nil for any other text. */
 static int ip_family(lua_State *L)
 {
     size_t len;

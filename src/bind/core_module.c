@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.core: the module that the Lua side requires. It only collects what the other files of this folder define. */
+/* purser.core: the module that the Lua side requires. Collects the functions of the files in this folder. */
 #include "lpu.h"
 
 LPU_EXPORT int luaopen_purser_core(lua_State *L);

@@ -13,7 +13,7 @@ static bool to_descriptor(lua_State *L, int index, int *fd)
     return fits;
 }
 
-/* terminal_width(fd) -> columns, rows (0 where it does not say), or nothing when it is no terminal or does not say. */
+/* terminal_width(fd) -> columns, rows (0 if unknown), or nothing for no terminal or an unknown width. */
 static int terminal_width(lua_State *L)
 {
     int fd, columns = to_descriptor(L, 1, &fd) ? pu_terminal_width(fd) : 0;
@@ -23,8 +23,8 @@ static int terminal_width(lua_State *L)
     return 2;
 }
 
-/* terminal_echo(fd, on): false hides what is typed, true puts the terminal back as it was. Returns whether it was done:
- * only a terminal is hidden, one at a time, and only what was hidden is put back. */
+/* terminal_echo(fd, on): false hides typed text, true restores the terminal. Returns success: hides only a terminal,
+ * one at a time, and restores only a hidden terminal. */
 static int terminal_echo(lua_State *L)
 {
     int fd;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-    SHAPES = 3,     /* stack place of a table: shape -> its number in the plan */
-    TYPES_DEEP = 24 /* types inside one another */
+    SHAPES = 3,     /* stack place of a table: shape -> number in the plan */
+    TYPES_DEEP = 24 /* nested types */
 };
 
 static void check_code(lua_State *L, enum pu_code code, const char *name)
@@ -21,7 +21,7 @@ static void check_code(lua_State *L, enum pu_code code, const char *name)
 
 static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep);
 
-/* Pushes the string that the table on top has under `key`; NULL, and nothing pushed, when there is none. */
+/* Pushes the string under `key` of the table on top; NULL, and nothing pushed, without a string. */
 static const char *push_name(lua_State *L, const char *key, size_t *len)
 {
     lua_getfield(L, -1, key);
@@ -107,7 +107,7 @@ static uint16_t scalar_type(lua_State *L, const char *name)
     return 0;
 }
 
-/* Tells whether the table at `index` has `name`; its value is pushed when it has. */
+/* Tells whether the table at `index` has `name`, and pushes the value. */
 static bool push_member(lua_State *L, int index, const char *name)
 {
     lua_getfield(L, index, name);
@@ -144,7 +144,7 @@ void lpu_compile_type(lua_State *L, pu_plan *plan)
     check_code(L, pu_plan_seal(plan, compile_type(L, plan, 1, 0)), "type");
 }
 
-/* In the order of compile_type, and no deeper: a type that responses by a metamethod may differ this time. */
+/* In the order of compile_type, and no deeper: a type with a metamethod may answer differently this time. */
 void lpu_push_type_text(lua_State *L, int index)
 {
     int lists = 0, top = lua_gettop(L);
@@ -155,7 +155,7 @@ void lpu_push_type_text(lua_State *L, int index)
         if (both || !push_member(L, lua_gettop(L), "list")) break;
         lua_replace(L, -2);
         lists++;
-    } /* type, or type shape when it has both forms */
+    } /* type, or type shape for a type with both forms */
     const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "record";
     if (lua_istable(L, -1) && (both || push_member(L, lua_gettop(L), "record"))) {
         if (lua_istable(L, -1) && push_member(L, lua_gettop(L), "name") && lua_type(L, -1) == LUA_TSTRING)

@@ -7,10 +7,10 @@
 #include "shape.h"
 #pragma GCC visibility push(hidden)
 
-/* Compiles and seals the type at stack place 1. Place 3 holds an empty table, for its use. Raises what is wrong. */
+/* Compiles and seals the type at stack place 1. Place 3 holds an empty table, for scratch. Raises a fault. */
 void lpu_compile_type(lua_State *L, pu_plan *plan);
 
-/* Pushes a type that compiled as people write it: `deposit_record[]`. */
+/* Pushes a compiled type in readable form: `deposit_record[]`. */
 void lpu_push_type_text(lua_State *L, int index);
 
 #pragma GCC visibility pop

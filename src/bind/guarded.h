@@ -5,9 +5,9 @@
 
 #include "compat.h"
 
-/* Calls `body` with the arguments on the stack, `*busy` being set meanwhile, and leaves its results on top. Returns how
- * many there are, or -1 with the error on top. `*busy` is never left set, not even by an error. Before `busy` is set a
- * finaliser may still close the object, so `body` checks by itself that it is open. */
+/* Calls `body` with the arguments on the stack, sets `*busy` meanwhile, and leaves the results on top. Returns the
+ * number of results, or -1 with the error on top. `*busy` is never left set, not even by an error. Before `busy` is
+ * set a finaliser may still close the object, so `body` checks that the object is open. */
 static inline int lpu_guarded(lua_State *L, bool *busy, lua_CFunction body)
 {
     int count = lua_gettop(L);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* One option: the value on top of the stack, its name below it. NULL, or what is wrong with it. */
+/* An option: the value on top of the stack, the name below. NULL, or the fault. */
 static const char *read_option(lua_State *L, pu_http_options *options, enum pu_http_option row)
 {
     pu_error error = {.code = PU_OK};
@@ -24,7 +24,7 @@ static const char *read_option(lua_State *L, pu_http_options *options, enum pu_h
     }
 }
 
-/* Pushes the message about an option that is none. */
+/* Pushes the message about an unknown option. */
 static void push_unknown(lua_State *L, const char *name)
 {
     lua_pushfstring(L, "transport option \"%s\" is not known; there are %s", name, pu_http_option_rows[0].name);
@@ -100,7 +100,7 @@ int lpu_http_push_name(lua_State *L, const lpu_http_object *self)
     return 1;
 }
 
-/* Pushes field `name` of the request and returns its text; absent counts as empty. */
+/* Pushes field `name` of the request and returns the text; absent counts as empty. */
 static pu_http_text text_field(lua_State *L, int index, const char *name)
 {
     pu_http_text text = {"", 0};
@@ -116,8 +116,8 @@ static void append(lua_State *L, pu_buf *lines, const char *data, size_t len)
     if (code != PU_OK) luaL_error(L, code == PU_NO_MEMORY ? "not enough memory" : "the request's headers are too long");
 }
 
-/* NUL ends a line in the block, and what follows it would be a header of its own; a colon ends a name, and what follows
- * it would be the value of another header. A line break, which is rejected, stands for both. */
+/* NUL ends a line in the block, and the rest would be another header; a colon ends a name, and the rest would be
+ * another header's value. A rejected line break stands for both. */
 static void append_text(lua_State *L, pu_buf *lines, const char *data, size_t len, char ends)
 {
     size_t at = lines->len;

@@ -11,11 +11,11 @@
 
 typedef struct lpu_http_object lpu_http_object;
 
-/* One of the two transports. `open` may use the options of the object; `close` is idempotent and takes an object whose
- * other members are zero for a closed one. */
+/* A transport's functions. `open` may use the options of the object; `close` is idempotent and accepts a zeroed
+ * object. */
 typedef struct lpu_http_kind {
     const char *name; /* of the metatable */
-    size_t size;      /* of the object, whose first member is a lpu_http_object */
+    size_t size;      /* of the object, which begins with a lpu_http_object */
     bool (*open)(lpu_http_object *self, pu_error *error);
     void (*close)(lpu_http_object *self);
 } lpu_http_kind;
@@ -25,8 +25,8 @@ struct lpu_http_object {
     pu_http_options options;
     pu_buf lines; /* header lines of the request being read */
     bool open;
-    bool busy;    /* reading a request or pushing a response: a finaliser may run there and call this very object */
-    bool closing; /* it asked for close */
+    bool busy;    /* reading a request or pushing a response: a finaliser may call this very object */
+    bool closing; /* close was requested */
 };
 
 /* The constructor: options at 1 -> object | nil, message. */
@@ -38,17 +38,17 @@ void lpu_http_release(lpu_http_object *self);
 /* `close` of Lua: at once, or when the object is not busy any more. */
 int lpu_http_close(lpu_http_object *self);
 
-/* Pushes what `tostring` says. */
+/* Pushes the text of `tostring`. */
 int lpu_http_push_name(lua_State *L, const lpu_http_object *self);
 
-/* Reads the request table at `index`; the texts stay anchored in values this pushes, except the header lines, which
- * go to `lines`. Misuse raises. */
+/* Reads the request table at `index`; pushed values anchor the texts, except the header lines, which go to `lines`.
+ * Misuse raises. */
 void lpu_http_read_request(lua_State *L, int index, pu_http_request *request, pu_buf *lines);
 
 /* Pushes `response` (1 value) or `nil, failure` (2 values) and returns how many. */
 int lpu_http_push_response(lua_State *L, const pu_http_response *response);
 
-/* `discard` of Lua: no later request goes out on the connection whose id is at 2. */
+/* `discard` of Lua: no later request uses the connection whose id is at 2. */
 int lpu_http_discard(lua_State *L, pu_http_sockets *sockets);
 
 #pragma GCC visibility pop

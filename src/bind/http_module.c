@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.http: the module of the transports. It is apart from purser.core because libcurl brings thirty libraries,
+/* purser.http: the module of the transports. A module apart from purser.core because libcurl brings thirty libraries,
  * which a program that only signs, or has a transport of its own, need not load. */
 #include "lpu.h"
 

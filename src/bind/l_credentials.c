@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.read_credentials: the lines of a credentials file, of standard input, or of what a command writes. */
+/* core.read_credentials: the lines of a credentials file, of standard input, or of a command's output. */
 #include "l_secret.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static enum entry find_entry(const pu_key_lines *lines)
 
 enum { PATH = 1, WHOLE, SECRET, RESULT }; /* stack places */
 
-/* Returns what messages call the source. A command is not quoted: a token may stand in it. */
+/* Returns the source's name for messages. A command is not quoted: the words may hold a token. */
 static const char *source_name(lua_State *L)
 {
     const char *source = lua_tostring(L, PATH);
@@ -38,7 +38,7 @@ static bool is_in_quotes(const pu_key_lines *line)
     return (first == '"' || first == '\'') && line->value_len > 1 && line->value[line->value_len - 1] == first;
 }
 
-/* Returns what is wrong with a line, or with the beginning of the file; NULL where nothing is. */
+/* Returns the fault of a line, or of the beginning of the file; NULL without a fault. */
 static const char *line_problem(const pu_key_lines *line, enum entry entry, const pu_secret_text *file)
 {
     if (entry == ENTRIES && line->number == 1 && file->len > 2 && memcmp(file->data, "\xEF\xBB\xBF", 3) == 0)
@@ -49,8 +49,8 @@ static const char *line_problem(const pu_key_lines *line, enum entry entry, cons
     return entry != CREDENTIALS_COMMAND && is_in_quotes(line) ? "has quotes around its value; remove them" : NULL;
 }
 
-/* Fills the result from the text of the file. Returns false with a message pushed, which quotes nothing of the file: a
- * line that is not understood may well hold a secret. */
+/* Fills the result from the text of the file. Returns false with a message pushed. The message quotes nothing of the
+ * file: an unknown line may hold a secret. */
 static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text *secret)
 {
     const char *path = source_name(L);
@@ -80,7 +80,7 @@ static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text
     return true;
 }
 
-/* Puts the secret into the result when there is one. */
+/* Puts the secret, if any, into the result. */
 static bool finish(lua_State *L, pu_secret_text *secret)
 {
     lua_getfield(L, RESULT, entry_names[SECRET_KEY_FILE]);
@@ -98,7 +98,7 @@ static bool finish(lua_State *L, pu_secret_text *secret)
     return true;
 }
 
-/* From a file; from standard input ("-"); or from what a command writes ("|command"). */
+/* From a file; from standard input ("-"); or from a command's output ("|command"). */
 static enum pu_file_fault read_source(pu_secret_text *whole, const char *source, int *code)
 {
     if (strcmp(source, "-") == 0) return pu_secret_text_read_stream(whole, STDIN_FILENO, PU_SECRET_MAX, code);
@@ -106,9 +106,8 @@ static enum pu_file_fault read_source(pu_secret_text *whole, const char *source,
     return pu_secret_text_read(whole, source, PU_SECRET_MAX, code);
 }
 
-/* core.read_credentials(path) -> a table with what the file has of api_key, secret_key_file, credentials_command,
- * base_url and profile, and `secret`, that of `secret_key` or `secret_key_file`; or nil, message, and true when there
- * is no such file. */
+/* core.read_credentials(path) -> a table with the file's api_key, secret_key_file, credentials_command, base_url and
+ * profile, and `secret`, from `secret_key` or `secret_key_file`; or nil, message, and true for a missing file. */
 static int read_credentials(lua_State *L)
 {
     int code;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* purser.decimal: an exact amount. Values never change, so a decimal can be shared and kept without a copy.
  *
- * Operands may be decimals, decimal texts or integers. They are turned into decimals in their own stack slots
- * first; the result's userdata is made, empty, before the arithmetic fills it, so an error on the way leaks
- * nothing. */
+ * Operands may be decimals, decimal texts or integers. Operands become decimals in their own stack slots first; then
+ * the result's userdata is made, empty, and the arithmetic fills the userdata. So an error on the way leaks nothing. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +34,7 @@ static pu_decimal *push_empty(lua_State *L)
     return d;
 }
 
-/* A message that quotes what is wrong, when it is short and plain; it stays on the stack. */
+/* A message that quotes the wrong text, when short and plain; stays on the stack. */
 static const char *with_text(lua_State *L, const char *text, size_t len, const char *message)
 {
     enum { LONGEST = 40 };
@@ -66,7 +65,7 @@ static const char *push_converted(lua_State *L, int index)
     return text == digits ? error.message : with_text(L, text, len, error.message);
 }
 
-/* The decimal argument `index`; a text or an integer there is replaced by its decimal. */
+/* The decimal argument `index`; replaces a text or an integer by a decimal. */
 static const pu_decimal *convert_operand(lua_State *L, int index)
 {
     pu_decimal *d = to_decimal(L, index);
@@ -247,7 +246,7 @@ static int decimal_compare(lua_State *L)
     return 1;
 }
 
-/* d:eq(other): with a text or an integer, too, of which == says false without a word. */
+/* d:eq(other): also with a text or an integer, for which == silently says false. */
 static int decimal_equals(lua_State *L)
 {
     lua_pushboolean(L, compare(L) == 0);
@@ -266,7 +265,7 @@ static int decimal_le(lua_State *L)
     return 1;
 }
 
-/* Lua may ask with a userdata of another type on one side: that is simply not equal. */
+/* Lua may ask with a userdata of another type on a side: not equal. */
 static int decimal_eq(lua_State *L)
 {
     lua_pushboolean(L, to_decimal(L, 1) && to_decimal(L, 2) && compare(L) == 0);
@@ -336,7 +335,7 @@ static int decimal_gc(lua_State *L)
     return 0;
 }
 
-/* core.decimal(value) -> decimal | nil, message. Never raises for a value: this is where input is checked. */
+/* core.decimal(value) -> decimal | nil, message. Never raises for a value: input is checked here. */
 static int new_decimal(lua_State *L)
 {
     luaL_checkany(L, 1);

@@ -7,11 +7,11 @@
  *
  *         decoder  text  uservalue  key of slot 0 ... key of slot n-1  tables under way ...
  *
- *   - Keys are made once, kept in the uservalue and fetched to their place at first use. There are places for the names
+ *   - Keys are made once, kept in the uservalue and fetched to the stack at first use. There are places for the names
  *     known at the beginning and for a few more.
- *   - A finaliser may run during any Lua call and use the same decoder: all state of a decoding lies on the two stacks.
- *   - The decoder's own __gc may run during a decoding, when another finaliser brought the decoder back. Its plan is
- *     retired then, and freed when the Lua state ends. */
+ *   - A finaliser may run during any Lua call and use the decoder: all state of a decoding lies on the two stacks.
+ *   - The decoder's own __gc may run during a decoding, when another finaliser brought the decoder back. The plan is
+ * then retired, and freed when the Lua state ends. */
 #include <string.h>
 
 #include "lpu.h"
@@ -26,11 +26,11 @@ enum {
     UVALUE,
     FIRST_KEY,
 
-    PLACES_A_LEVEL = 8, /* what making one table takes, and more */
+    PLACES_A_LEVEL = 8, /* stack slots for a new table, and spare */
     NEW_KEYS = 8        /* of the names learned in a document, how many get a place on the stack at once */
 };
 
-/* Plans of decoders that were collected while they decoded. It lives as long as the metatable of decoders. */
+/* Plans of decoders collected while decoding. The list lives as long as the metatable of decoders. */
 typedef struct retired_plans {
     pu_plan *first;
     bool over; /* the state ends, and no decoding is under way */
@@ -39,21 +39,22 @@ typedef struct retired_plans {
 typedef struct decoder {
     pu_plan *plan; /* NULL: not made yet, or gone */
     retired_plans *retired;
-    unsigned decoding; /* how many are under way; one that raised is never counted off */
+    unsigned decoding; /* decodings under way; a decoding that raised is never counted off */
 } decoder;
 
 typedef struct lua_sink {
-    pu_sink calls; /* first: a pu_sink pointer is one to this */
+    pu_sink calls; /* first member: a pu_sink pointer is a pointer to this struct */
     lua_State *L;
     const pu_plan *plan;
     int key_places;             /* on the stack */
-    int state;                  /* the place of the table that keeps how far the rows were read */
-    bool fetched[PU_MAX_SLOTS]; /* the key is at its place on the stack; as many as the plan has slots */
+    int state;                  /* stack place of the table with the state of the rows */
+    bool fetched[PU_MAX_SLOTS]; /* the key is on the stack; as many as the plan has slots */
 } lua_sink;
 
 /* ---- the sink ---- */
 
-/* Pushes the text of an escaped string. A long one is unescaped in memory that Lua owns, so an error cannot lose it. */
+/* Pushes the text of an escaped string. A long text is unescaped in memory of Lua, so an error cannot leak the
+ * memory. */
 static void push_escaped(lua_State *L, const char *text, size_t len)
 {
     char local[512];
@@ -79,7 +80,7 @@ static inline void push_value(lua_State *L, const pu_entry *entry)
     }
 }
 
-/* Pushes the Lua string of a slot, making it at its first use ever, and keeps it at its place if it has one. */
+/* Pushes the Lua string of a slot: made at the first use, and kept on the stack if the slot has a place there. */
 static void fetch_key(lua_sink *sink, uint16_t slot)
 {
     lua_State *L = sink->L;
@@ -90,7 +91,7 @@ static void fetch_key(lua_sink *sink, uint16_t slot)
         lua_pushvalue(L, -1);
         lua_rawseti(L, UVALUE, slot + 1);
     }
-    if (slot >= sink->key_places) return; /* learned in this document, when all places were taken */
+    if (slot >= sink->key_places) return; /* learned in this document, with all places taken */
     lpu_copy(L, -1, FIRST_KEY + slot);
     sink->fetched[slot] = true;
 }
@@ -173,7 +174,7 @@ static decoder *check_decoder(lua_State *L, int index)
     return self;
 }
 
-/* nil, message, offset; and `true` after them when the document has a member twice */
+/* nil, message, offset; and `true` for a document with a repeated member */
 static int push_decode_error(lua_State *L, const pu_decode_error *fault)
 {
     lua_pushnil(L);
@@ -214,8 +215,9 @@ static pu_rows read_rows(lua_State *L, int state, size_t len)
     return rows;
 }
 
-/* Expects the decoder, the text and the uservalue on the stack, and for a part of a document the table that keeps how
- * far it was read; nothing else. The decoder stays there: a collection during the decoding must not find it unused. */
+/* Expects on the stack: the decoder, the text, the uservalue, and for a part of a document the table with the state of
+ * the rows; nothing else. The decoder stays on the stack: a collection during the decoding must not find the decoder
+ * unused. */
 static int decode(lua_State *L, decoder *self, size_t bytes)
 {
     size_t len;
@@ -241,7 +243,7 @@ static int decode(lua_State *L, decoder *self, size_t bytes)
     pu_decode_error fault;
     self->decoding++;
     enum pu_code code = pu_decode(plan, text, len, &rows, bytes, &sink.calls, &fault);
-    int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* which quotes the plan */
+    int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* the message quotes the plan */
     self->decoding--;
     if (code != PU_OK || !in_parts) return results;
     if (rows.at) keep_rows(L, state, &rows);
@@ -258,8 +260,8 @@ static int decoder_decode(lua_State *L)
     return decode(L, check_decoder(L, 1), SIZE_MAX);
 }
 
-/* decoder:rows(text, bytes, state) -> value, whether there is more | as decode. `state` is an empty table for the first
- * part of a text, and the same table for the next ones. */
+/* decoder:rows(text, bytes, state) -> value, whether more rows follow | as decode. `state` is an empty table for the
+ * first part of a text, and the returned table for the next parts. */
 static int decoder_rows(lua_State *L)
 {
     luaL_checkudata(L, 1, TYPE_NAME);
@@ -272,7 +274,7 @@ static int decoder_rows(lua_State *L)
     return decode(L, check_decoder(L, 1), (size_t)bytes);
 }
 
-/* core.decode(text): the same through a decoder of type `any`, kept as upvalue. */
+/* core.decode(text): likewise, through a decoder of type `any`, kept as upvalue. */
 static int module_decode(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TSTRING);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.distrust: whether a file may be believed, for all that Lua opens itself. */
+/* core.distrust: judges files for all code that opens files in Lua. */
 #include "l_file_trust.h"
 
 #include <errno.h>
@@ -40,9 +40,9 @@ int lpu_return_file_fault(lua_State *L, const char *path, enum pu_file_fault fau
     return 3;
 }
 
-/* core.distrust(path [, open file [, others may read it]]) -> nil where the file may be believed, or the message and
- * "missing", "others" or "other": it must be a regular file of this user or root that nobody else may use (or change),
- * and not behind a link of another user. An open file is judged by what was opened. */
+/* core.distrust(path [, open file [, others may read]]) -> nil for a trusted file, or the message and "missing",
+ * "others" or "other". A trusted file is a regular file of this user or root that no other user may use (or change),
+ * and not behind a link of another user. An open file is judged as opened. */
 static int distrust(lua_State *L)
 {
     struct stat about;

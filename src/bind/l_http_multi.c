@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http.multi: many requests at once; and the wait for them. */
+/* http.multi: many requests at once; and waiting. */
 #include "http_fields.h"
 
 #include "http_multi.h"
@@ -9,7 +9,7 @@
 typedef struct http_multi {
     lpu_http_object object;
     pu_http_multi multi;
-    pu_http_job *taken; /* its response is being pushed */
+    pu_http_job *taken; /* the response is being pushed */
 } http_multi;
 
 enum { MULTIS_ON_STACK = 16 };
@@ -52,7 +52,7 @@ static int multi_new(lua_State *L)
     return lpu_http_new(L, &kind);
 }
 
-/* Runs `body` with the object to itself. Returns how many results lie on top, or -1 with the error there. */
+/* Runs `body` with the object locked. Returns the number of results on top, or -1 with the error on top. */
 static int run_alone(lua_State *L, http_multi *self, lua_CFunction body)
 {
     int results = lpu_guarded(L, &self->object.busy, body);
@@ -60,10 +60,10 @@ static int run_alone(lua_State *L, http_multi *self, lua_CFunction body)
     return results;
 }
 
-/* Behind run_alone: closes the object if it was asked to, and raises what was raised. */
+/* After run_alone: closes the object if asked, and raises the error. */
 static int end_alone(lua_State *L, http_multi *self, int results)
 {
-    if (self->taken) { /* no memory for the response: `next` will give it again */
+    if (self->taken) { /* no memory for the response: `next` will return the job again */
         pu_http_multi_return(&self->multi, self->taken);
         self->taken = NULL;
     }
@@ -116,8 +116,8 @@ static int next_alone(lua_State *L)
     return 1 + lpu_http_push_response(L, self->taken->response);
 }
 
-/* multi:next() -> id, response | id, nil, failure | id when there is no memory for it | nothing. A response that
- * found no memory is dropped: the task that waits for it gets an error, and the loop that asks must not be held up. */
+/* multi:next() -> id, response | id, nil, failure | id without memory for the response | nothing. A response without
+ * memory is dropped: the waiting task gets an error, and the loop must not be delayed. */
 static int multi_next(lua_State *L)
 {
     http_multi *self = check_open(L);
@@ -141,7 +141,7 @@ static int cancel_alone(lua_State *L)
     return 1;
 }
 
-/* multi:cancel(id) -> failure | nil when there is nothing to cancel */
+/* multi:cancel(id) -> failure | nil without a job to cancel */
 static int multi_cancel(lua_State *L)
 {
     http_multi *self = check_open(L);
@@ -151,8 +151,8 @@ static int multi_cancel(lua_State *L)
     return end_alone(L, self, run_alone(L, self, cancel_alone));
 }
 
-/* multi:fds() -> list of { fd = integer, read = boolean, write = boolean, events = "r" | "w" | "rw" }, number that
- * changes with the set */
+/* multi:fds() -> list of { fd = integer, read = boolean, write = boolean, events = "r" | "w" | "rw" }, and a number
+ * that changes with the set */
 static int multi_fds(lua_State *L)
 {
     http_multi *self = check_open(L);
@@ -201,13 +201,13 @@ static int multi_tostring(lua_State *L)
     return lpu_http_push_name(L, &check_multi(L, 1)->object);
 }
 
-/* multi:wait(ms, other...): until it or one of the others has something to do, at most `ms` milliseconds */
+/* multi:wait(ms, other...): until any of the objects has work, at most `ms` milliseconds */
 static int multi_wait(lua_State *L)
 {
     pu_http_multi *few[MULTIS_ON_STACK], **multis = few;
     int64_t ms = lpu_check_integer(L, 2, 0, INT32_MAX);
     int count = lua_gettop(L) - 1;
-    /* made before the objects are looked at: a finaliser that runs here may close some */
+    /* made before the objects are read: a finaliser during the allocation may close some */
     if (count > MULTIS_ON_STACK) multis = lua_newuserdata(L, (size_t)count * sizeof *multis);
     for (int i = 0; i < count; i++) multis[i] = &check_multi(L, i ? i + 2 : 1)->multi;
     pu_http_wait(multis, (size_t)count, ms);

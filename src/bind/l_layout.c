@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core.layout: see docs/contributing/core.md for what it offers.
+/* core.layout (docs/contributing/core.md).
  *
- * The uservalue holds two lists of names as Lua strings, in the order they travel: reading a value is
- * then two raw table accesses, without hashing a name again. */
+ * The uservalue holds two lists of names as Lua strings, in the order of travel: reading a value is two raw table
+ * accesses, without hashing a name again. */
 #include "l_layout.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static int value_error(lua_State *L, int names, size_t slot)
                       type);
 }
 
-/* Leaves the values on the stack: taking each away again would cost as much as encoding it. */
+/* Leaves the values on the stack: popping each would cost as much as encoding. */
 static void read_values(lua_State *L, int index, int list, int table, size_t count, pu_value *values)
 {
     luaL_checkstack(L, (int)count + 4, "too many values");
@@ -131,7 +131,7 @@ static int layout_tostring(lua_State *L)
     return 1;
 }
 
-/* Reads the list of names at `index`. The strings stay in that list, so their bytes stay too. */
+/* Reads the list of names at `index`. The list anchors the strings and the bytes. */
 static size_t read_names(lua_State *L, int index, pu_name names[PU_LAYOUT_MAX])
 {
     luaL_checktype(L, index, LUA_TTABLE);

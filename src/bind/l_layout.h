@@ -13,14 +13,13 @@
 /* A request's query or body is never longer; a service rejects far less. */
 enum { LPU_TEXT_MAX = 1 << 20 };
 
-/* Fills `values` for the query of the layout at `index` from the table at `table`, and returns the layout.
- * Raises on anything of a wrong type. Leaves the values on the stack; their texts are good until Lua code
- * runs. */
+/* Fills `values` for the query of the layout at `index` from the table at `table`, and returns the layout. Raises on a
+ * wrong type. Leaves the values on the stack; their texts are good until Lua code runs. */
 const pu_layout *lpu_read_query(lua_State *L, int index, int table, pu_value values[PU_LAYOUT_MAX]);
 
-/* The userdata at `index` when it is of this type, or an argument error. An object that begins with the
- * address of its type's tag needs no look into the registry, which costs more than encoding a value; no other
- * userdata can hold it. */
+/* The userdata at `index` of the type `type`, or an argument error. An object begins with the address of the type's tag
+ * and needs no look into the registry, which costs more than encoding a value; no other userdata begins with the
+ * address. */
 static inline void *lpu_check_tagged(lua_State *L, int index, size_t size, const void *tag, const char *type)
 {
     void *object = lua_touserdata(L, index);
@@ -31,9 +30,9 @@ static inline void *lpu_check_tagged(lua_State *L, int index, size_t size, const
 /* Pushes nil and the reason. */
 int lpu_push_error(lua_State *L, const pu_error *error);
 
-/* Pushes the text built in a buffer that an object keeps; `uses` counts what the object built. Before Lua 5.3
- * lua_pushlstring collects first and copies then, and a finaliser may use the same object meanwhile; so the text is
- * copied to where no other call writes. A long text for which that is not certain raises an error. */
+/* Pushes the text in an object's buffer; `uses` counts the texts of the object. Before Lua 5.3 lua_pushlstring first
+ * collects and then copies, and a finaliser may use the object meanwhile; so the text is copied to a private place. The
+ * allocation for a long text may run a finaliser: a text that has changed by then raises an error. */
 static inline int lpu_push_built(lua_State *L, const pu_buf *text, const unsigned *uses)
 {
 #if LUA_VERSION_NUM >= 503
@@ -51,7 +50,7 @@ static inline int lpu_push_built(lua_State *L, const pu_buf *text, const unsigne
     return 1;
 }
 
-/* Empties a buffer that is kept between calls, and gives back what one huge text made it grow to. */
+/* Empties a buffer that is kept between calls, and gives back the memory of a huge text. */
 void lpu_reset_buf(pu_buf *buf);
 
 #pragma GCC visibility pop

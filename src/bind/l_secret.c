@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* core.read_secret and core.take_secret: secrets that never become Lua strings.
  *
- * A secret is made closed; what is read goes into it at once, so an error of Lua finds nothing that is not wiped. */
+ * A secret is made closed and filled at once, so an error of Lua leaves nothing unwiped. */
 #include "l_secret.h"
 
 #include "l_file_trust.h"
@@ -53,7 +53,7 @@ static int read_secret(lua_State *L)
     return lpu_return_message(L);
 }
 
-/* core.take_secret(name) -> secret | nil, message, and true where it is not set. The variable is gone afterwards. */
+/* core.take_secret(name) -> secret | nil, message, and true for an unset variable. Removes the variable. */
 static int take_secret(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
@@ -76,8 +76,8 @@ static int take_secret(lua_State *L)
     return lpu_return_message(L);
 }
 
-/* core.read_private(path [, max_bytes]) -> text, or nil, message, and true when there is no such file. For what must be
- * a Lua string in the end, such as a password that is sent: the file is judged in the same way. */
+/* core.read_private(path [, max_bytes]) -> text, or nil, message, and true for a missing file. For secrets that must
+ * become a Lua string, such as a password to send: judges the file in the same way. */
 static int read_private(lua_State *L)
 {
     int code;
@@ -126,7 +126,7 @@ static int secret_memory(lua_State *L)
     return 1;
 }
 
-/* core.harden_process() -> whether the system did it */
+/* core.harden_process() -> whether the system agreed */
 static int harden_process(lua_State *L)
 {
     lua_pushboolean(L, pu_harden_process());
@@ -141,7 +141,7 @@ void lpu_bind_secret(lua_State *L)
     static const luaL_Reg functions[] = {{"read_secret", read_secret},       {"take_secret", take_secret},
                                          {"read_private", read_private},     {"secret_memory", secret_memory},
                                          {"harden_process", harden_process}, {NULL, NULL}};
-    pu_secret_start(); /* here, and not at the first key: other threads may be inside OpenSSL by then */
+    pu_secret_start(); /* now, and not at the first key: other threads may be inside OpenSSL later */
     lpu_new_type(L, TYPE, methods, meta);
     lpu_set_functions(L, functions, 0);
 }

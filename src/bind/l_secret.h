@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Secrets, for what makes them and what uses them: the text inside the userdata. */
+/* Secrets, for makers and users: the text inside the userdata. */
 #ifndef PURSER_BIND_L_SECRET_H
 #define PURSER_BIND_L_SECRET_H
 
@@ -7,7 +7,7 @@
 #include "secret_text.h"
 #pragma GCC visibility push(hidden)
 
-/* The text of the secret at `index`, or an argument error. It may be closed. */
+/* The text of the secret at `index`, perhaps closed, or an argument error. */
 const pu_secret_text *lpu_check_secret(lua_State *L, int index);
 
 /* Pushes a closed secret. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core.signer, and small functions next to it: see docs/contributing/core.md for what they offer.
+/* core.signer, and small functions beside core.signer (docs/contributing/core.md).
  *
- * `sign_query` is the hot path: it reads the values, builds into a buffer the signer keeps, signs it where it
- * lies, and makes one Lua string. Nothing is allocated outside Lua, so an error Lua raises on the way has
- * nothing to lose. */
+ * `sign_query` is the hot path: reads the values, builds into the signer's buffer, signs in place, and makes a single
+ * Lua string. Nothing is allocated outside Lua, so an error of Lua on the way leaks nothing. */
 #include <string.h>
 
 #include "lpu.h"
@@ -29,7 +28,7 @@ static signer_object *check_signer(lua_State *L, int index)
     return lpu_check_tagged(L, index, sizeof(signer_object), &signer_tag, SIGNER_TYPE);
 }
 
-/* The last look before the key is used: no call of Lua that can allocate may follow it. */
+/* Call this last before the key is used: a Lua call that allocates may run a finaliser. */
 static void check_open(lua_State *L, const signer_object *object)
 {
     if (!object->signer.state) luaL_error(L, "signer is closed");
@@ -106,7 +105,7 @@ static int new_signer(lua_State *L)
     static const char *const algorithms[] = {"hmac-sha256", NULL};
     luaL_checkoption(L, 1, NULL, algorithms);
     const pu_secret_text *secret = lua_type(L, 2) == LUA_TUSERDATA ? lpu_check_secret(L, 2) : NULL;
-    if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number's text is not the key that was meant */
+    if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number's text is not the intended key */
 
     signer_object *object = lpu_new_userdata(L, sizeof *object);
     memset(object, 0, sizeof *object);

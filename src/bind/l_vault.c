@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* core.read_vault: the keys of a vault, and one of its secrets. */
+/* core.read_vault: the keys of a vault, and a single secret. */
 #include "l_secret.h"
 
 #include "l_file_trust.h"
 #include "vault_lines.h"
 
-/* core.read_vault(path, max_bytes) -> the lines of a vault without their secrets; core.read_vault(path, max_bytes, key)
- * -> the secret of an API key, or nil alone where there is none. Both: nil, message, and true for no such file. */
+/* core.read_vault(path, max_bytes) -> the lines of a vault without secrets; core.read_vault(path, max_bytes, key) ->
+ * the secret of an API key, or nil alone for an unknown key. Both: nil, message, and true for a missing file. */
 static int read_vault(lua_State *L)
 {
     int code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core.sha256, core.sha512, core.is_ed25519_key, core.verify_ed25519 and core.base64_decode: what signatures of others
- * are checked with. */
+/* core.sha256, core.sha512, core.is_ed25519_key, core.verify_ed25519 and core.base64_decode: for signatures of
+ * others. */
 #include "l_layout.h"
 #include "verify.h"
 
@@ -27,8 +27,8 @@ static int sha512(lua_State *L)
     return 1;
 }
 
-/* core.verify_ed25519(key, text, signature) -> whether the signature is that of the key (32 and 64 bytes) over the
- * text; nil, message where OpenSSL cannot tell. A key or a signature of another length is none. */
+/* core.verify_ed25519(key, text, signature) -> whether the signature is the key's (64 and 32 bytes) over the text;
+ * nil, message when OpenSSL cannot tell. A key or a signature of another length is false. */
 static int verify_ed25519(lua_State *L)
 {
     size_t key_len, len, signature_len;
@@ -53,7 +53,7 @@ static int is_ed25519_key(lua_State *L)
     return 1;
 }
 
-/* core.base64_decode(text) -> bytes | nil where it is no base64, or not the one spelling of its bytes */
+/* core.base64_decode(text) -> bytes | nil for a text that is no canonical base64 */
 static int base64_decode(lua_State *L)
 {
     size_t len, out_len;

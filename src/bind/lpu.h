@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The binding: one file a userdata type, each with one function that adds its constructors to the module table.
+/* The binding: a file for each userdata type, with a function that adds the type's constructors to the module table.
  *
- * A body here reads check -> call -> return. Userdata is made closed and with its metatable first; the C resource is
- * acquired into it second; `close`, `__gc` and `__close` are one idempotent function. Misuse raises; what can happen
- * in a correct program returns nil and a reason.
+ * A body reads check -> call -> return. Userdata is made closed and with a metatable first; the C resource is acquired
+ * second, into the userdata; `close`, `__gc` and `__close` are a single idempotent function. Misuse raises; a failure
+ * that can happen in a correct program returns nil and a reason.
  *
- * Arguments first, state last. A finaliser may run at any allocation of Lua (the text of a number is one), and may
- * close the very object that a body works with; even the object's own `__gc` may run there, when another finaliser
- * brought the object back. So a body reads its arguments, makes room for its result, and then looks at the object's
- * state. Where Lua allocates while the state is in use, the body runs in lpu_guarded, and `close` waits. */
+ * Arguments first, state last. A finaliser may run at any allocation of Lua (the text of a number is an allocation),
+ * and may close the very object of a body; even the object's own `__gc` may run, when another finaliser brought the
+ * object back. So a body reads the arguments, makes room for the result, and then reads the object's state. Where Lua
+ * allocates while the state is in use, the body runs in lpu_guarded, and `close` waits. */
 #ifndef PURSER_BIND_LPU_H
 #define PURSER_BIND_LPU_H
 
@@ -16,7 +16,7 @@
 #include "guarded.h"
 #pragma GCC visibility push(hidden)
 
-/* Each expects the module table on top of the stack and leaves it there. Those of purser.core: */
+/* Each expects the module table on top of the stack and leaves the table there. For purser.core: */
 void lpu_bind_clock(lua_State *L);
 void lpu_bind_layout(lua_State *L);
 void lpu_bind_secret(lua_State *L);
@@ -33,11 +33,11 @@ void lpu_bind_file_trust(lua_State *L);
 void lpu_bind_library(lua_State *L);
 void lpu_bind_archive(lua_State *L);
 
-/* Those of purser.http: */
+/* For purser.http: */
 void lpu_bind_http_easy(lua_State *L);
 void lpu_bind_http_multi(lua_State *L);
 
-/* Makes the metatable `name` with `methods` in its __index and `meta` next to that; leaves the stack as it was. */
+/* Makes the metatable `name` with `methods` in __index and `meta` beside; leaves the stack unchanged. */
 void lpu_new_type(lua_State *L, const char *name, const luaL_Reg *methods, const luaL_Reg *meta);
 
 /* Gives the value on top of the stack the metatable `name`. */

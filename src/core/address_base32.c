@@ -8,6 +8,14 @@
 
 static const char other_account[] = "a contract or another object, which takes no payment as an account does";
 
+/* Tells the other kinds of SEP-23 by version and length: a transaction, a hash, a pool, a balance, a signed payload. */
+static bool is_other_key(unsigned version, size_t size)
+{
+    enum { TRANSACTION = 19 << 3, HASH = 23 << 3, POOL = 11 << 3, BALANCE = 1 << 3, SIGNED = 15 << 3 };
+    if (version == TRANSACTION || version == HASH || version == POOL) return size == 32;
+    return (version == BALANCE && size == 33) || (version == SIGNED && size >= 40 && size <= 100);
+}
+
 /* StrKey of Stellar (SEP-23): a version, the account, and CRC-16 with the lower byte first. */
 static void read_stellar(struct pu_found *found, const char *text, size_t len)
 {
@@ -36,7 +44,7 @@ static void read_stellar(struct pu_found *found, const char *text, size_t len)
         struct pu_address *one = pu_found_add(found, "xlm", PU_ADDRESS_RARE, "a contract");
         one->is_checked = true;
         pu_payee_bytes(one, "xlmc", "", bytes + 1, 32);
-    } else if (strchr("PTXLB", text[0]))
+    } else if (is_other_key(bytes[0], count - 3))
         pu_found_add(found, "xlm", PU_ADDRESS_NOTHING, other_account)->is_checked = true;
 }
 
@@ -64,7 +72,7 @@ static void read_filecoin(struct pu_found *found, const char *text, size_t len)
     bool is_test = text[0] == 't', is_evm = len == 44 && memcmp(text + 1, "410f", 4) == 0;
     enum pu_address_state state = is_test ? PU_ADDRESS_TEST : PU_ADDRESS_PLAIN;
     if (text[1] == '0') {
-        if (len > 21 || !pu_all_of(text + 2, len - 2, "0123456789") || (text[2] == '0' && len > 3)) return;
+        if (!pu_is_account_number(text + 2, len - 2)) return;
         struct pu_address *one = pu_found_add(found, "fil", state, NULL);
         if (!is_test) pu_payee_text(one, "fil:0", text + 2, len - 2);
         return;

@@ -25,6 +25,9 @@ extern const char pu_base58_bitcoin[], pu_base58_ripple[], pu_base32_upper[], pu
 
 /* Tells whether every character of a text is one of these. */
 bool pu_all_of(const char *text, size_t len, const char *digits);
+
+/* Tells whether digits are a number of 63 bits without zeros in front, as accounts of Filecoin and Hedera are. */
+bool pu_is_account_number(const char *text, size_t len);
 /* Returns the number of a digit, or -1. */
 int pu_digit(char c, const char *digits);
 /* Base58 as bytes, most significant first. Returns how many, or 0 for what is none. */

@@ -164,3 +164,10 @@ size_t pu_hex_bytes(const char *text, size_t len, unsigned char bytes[PU_BYTES_M
     }
     return len / 2;
 }
+
+bool pu_is_account_number(const char *text, size_t len)
+{
+    static const char most[] = "9223372036854775807";
+    if (len < 1 || len > sizeof most - 1 || !pu_all_of(text, len, "0123456789")) return false;
+    return (text[0] != '0' || len == 1) && (len < sizeof most - 1 || memcmp(text, most, len) <= 0);
+}

@@ -55,7 +55,8 @@ static struct pu_address *add_evm(struct pu_found *found, const char *family, en
 {
     unsigned char account[PU_BYTES_MAX];
     struct pu_address *one = pu_found_add(found, family, state, note);
-    one->is_checked = pu_letters_of(digits) != PU_LETTERS_ONE_CASE;
+    enum pu_letters letters = pu_letters_of(digits);
+    one->is_checked = letters == PU_LETTERS_RIGHT || letters == PU_LETTERS_OTHER_CHAIN;
     pu_hex_bytes(digits, ACCOUNT_DIGITS, account);
     pu_payee_evm(one, account);
     return one;
@@ -112,7 +113,8 @@ static void read_long_hex(struct pu_found *found, const char *text, size_t len)
     }
     static const unsigned char prime[32] = {8, 0, 0, 0, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0, 0, 0,
                                             0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0, 1};
-    if (count >= 55 && zeros < 63 && memcmp(bytes, prime, 32) < 0)
+    bool is_reserved = zeros == 64 || (zeros == 63 && bytes[31] == 1);
+    if (count >= 55 && !is_reserved && memcmp(bytes, prime, 32) < 0)
         pu_payee_text(pu_found_add(found, "strk", PU_ADDRESS_PLAIN, NULL), "hex", lower + zeros, 64 - zeros);
     if (count == 16 && memcmp(text + 2, lower + 48, 16) == 0)
         pu_payee_text(pu_found_add(found, "flow", PU_ADDRESS_PLAIN, NULL), "flow", text + 2, 16);
@@ -148,7 +150,7 @@ void pu_read_numbers(struct pu_found *found, const char *text, size_t len)
     size_t digits = 4;
     while (digits < len && text[digits] >= '0' && text[digits] <= '9') digits++;
     size_t count = digits - 4;
-    if (count < 1 || count > 19 || (text[4] == '0' && count > 1)) return;
+    if (!pu_is_account_number(text + 4, count)) return;
     char check[5];
     bool has_check = len == digits + 6 && text[digits] == '-';
     write_hip15(text + 4, count, check);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A byte buffer that grows up to a ceiling.
  *
- * Every text Purser builds or receives passes through one of these. The ceiling is mandatory: a buffer that reaches it
- * rejects the bytes, keeps what it has and returns PU_TOO_LARGE, so no peer makes a process grow without bound. A
- * buffer marked `secret` is wiped whenever its memory is given back. Not thread-safe; not NUL-terminated. */
+ * Every text Purser builds or receives passes through a buffer. The ceiling is mandatory: a full buffer rejects the
+ * bytes, keeps the content and returns PU_TOO_LARGE, so no peer makes a process grow without bound. A buffer marked
+ * `secret` is wiped whenever the memory is given back. Not thread-safe; not NUL-terminated. */
 #ifndef PURSER_CORE_BUF_H
 #define PURSER_CORE_BUF_H
 

@@ -6,8 +6,8 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 
-/* 10^253 has 841 bits and 2^843 is below 10^254: a value within this many bits has at most 254 digits, so its
- * text, with a sign and a point, fits PU_DECIMAL_TEXT_MAX. */
+/* 10^253 has 841 bits and 2^843 is below 10^254: a value within 843 bits has at most 254 digits, so the text, with a
+ * sign and a point, fits PU_DECIMAL_TEXT_MAX. */
 enum { VALUE_BITS_MAX = 843 };
 
 /* The greatest power of ten in a BN_ULONG of 32 bits. */
@@ -27,7 +27,7 @@ void pu_decimal_free(pu_decimal *d)
     d->scale = 0;
 }
 
-/* OpenSSL's numbers fail for want of memory only; its queue of errors is left empty for the next user of OpenSSL. */
+/* OpenSSL's numbers fail for want of memory only; the queue of errors is left empty for the next user of OpenSSL. */
 static enum pu_code out_of_memory(BIGNUM *value)
 {
     BN_free(value);
@@ -42,7 +42,7 @@ static bool multiply_by_power(BIGNUM *value, unsigned exponent)
     return BN_mul_word(value, word_power(exponent));
 }
 
-/* Takes over `value`, makes it canonical and puts it into `out`; or frees it and leaves `out` alone. */
+/* Takes over `value`, makes the value canonical and moves the value into `out`; or frees `value` and keeps `out`. */
 static enum pu_code settle(pu_decimal *out, BIGNUM *value, unsigned scale)
 {
     if (BN_is_zero(value)) {
@@ -105,9 +105,8 @@ enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_
     return PU_OK;
 }
 
-/* Where the operands have different scales, *scaled becomes a copy of the one with the smaller scale, brought
- * to the greater, and *left and *right point at two integers of one scale. The caller frees *scaled, which
- * may be NULL. */
+/* For operands of different scales, *scaled becomes a copy of the operand with the smaller scale, brought to the
+ * greater, and *left and *right point at two integers of equal scale. The caller frees *scaled, perhaps NULL. */
 static bool align(const pu_decimal *a, const pu_decimal *b, const BIGNUM **left, const BIGNUM **right, BIGNUM **scaled)
 {
     *left = a->value;
@@ -160,8 +159,8 @@ enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decim
     return settle(out, product, a->scale + b->scale);
 }
 
-/* Tells if the integer quotient moves away from zero by one. `rest` is what the division left, with the sign of the
- * dividend or zero; it is doubled here. */
+/* Tells if the integer quotient moves away from zero by one. `rest` is the remainder of the division, with the sign of
+ * the dividend or zero; doubles `rest`. */
 static bool moves_away(const BIGNUM *quotient, BIGNUM *rest, const BIGNUM *divisor, enum pu_rounding mode, bool *moves)
 {
     *moves = false;
@@ -184,7 +183,7 @@ static bool divide(BIGNUM *quotient, BIGNUM *dividend, BIGNUM *divisor, enum pu_
     return negative ? BN_sub_word(quotient, 1) : BN_add_word(quotient, 1);
 }
 
-/* a / b at `places` as an integer times 10^-places. NULL when there is no memory. */
+/* a / b at `places` as an integer times 10^-places. NULL without memory. */
 static BIGNUM *quotient_of(const pu_decimal *a, const pu_decimal *b, unsigned places, enum pu_rounding mode)
 {
     BN_CTX *scratch = BN_CTX_new();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact decimal numbers: an integer of any size and the number of its digits after the point.
+/* Exact decimal numbers: an integer of any size and the number of digits after the point.
  *
- * Every value is canonical: no zero at the end of the fraction, zero has neither sign nor fraction, so equal
- * values have equal texts. The ceiling is what 256 characters of text can hold (every number of up to 253
- * digits); a result beyond it is PU_TOO_LARGE. A failed call leaves `out` as it was. `out` may be one of the
- * operands. Not thread-safe per object. */
+ * Every value is canonical: no zero at the end of the fraction, zero has neither sign nor fraction, so equal values
+ * have equal texts. The ceiling is 256 characters of text (every number of up to 253 digits); a larger result is
+ * PU_TOO_LARGE. A failed call leaves `out` unchanged. `out` may be an operand. Not thread-safe per object. */
 #ifndef PURSER_CORE_DECIMAL_H
 #define PURSER_CORE_DECIMAL_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Comes close to the cost of the tables alone (docs/contributing/core.md has the figures):
  *   - No name is hashed while members come in the order of the previous record: the bytes `"name":` are compared with
- * the expected key's in two 8-byte words, after one miss (an optional member left out) with the next key's.
+ * the expected key's in two 8-byte words, after a miss (an optional member left out) with the next key's.
  *   - Undeclared names are learned, and predicted from the second record on.
- *   - A field's type selects the reader; one vector comparison for 16 bytes of a string finds the closing quote,
- * escapes, control characters and UTF-8.
- *   - A list outside any list is made for (bytes left) / (bytes of its first element) elements; a list inside a list
+ *   - A field's type selects the reader; a vector comparison for 16 bytes of a string finds the closing quote, escapes,
+ *     control characters and UTF-8.
+ *   - A list outside any list is made for (bytes left) / (bytes of the first element) elements; a list inside a list
  * for as many as the last had. */
 #include "decode.h"
 
@@ -42,16 +42,16 @@ static const char *enter(pu_walk *w, const char *p)
     return pu_json_space(p + 1, w->end);
 }
 
-/* Facts of the record that is being read. */
+/* Facts of the record under way. */
 typedef struct record {
     pu_shape *shape;
     uint16_t guess;         /* the key expected next */
-    uint16_t previous;      /* the key before it */
-    bool opened;            /* the sink has its table already */
+    uint16_t previous;      /* the previous key */
+    bool opened;            /* the sink has the record's table already */
     size_t total;           /* members handed over before the present batch */
-    uint64_t seen;          /* bit n: key n has come; of the keys beyond 63 this is not known */
-    size_t address_at;      /* 1 + the place of an address in the present batch, 0: none there */
-    pu_entry address, memo; /* what earlier batches held of them */
+    uint64_t seen;          /* bit n: key n has come; unknown for keys beyond 63 */
+    size_t address_at;      /* 1 + the place of an address in the present batch, 0: none */
+    pu_entry address, memo; /* the address and the memo of earlier batches */
 } record;
 
 /* 0 for a key beyond 63, and for PU_NO_KEY. */
@@ -86,15 +86,15 @@ static void flush_record(pu_walk *w, record *r, bool complete)
     w->count = 0;
 }
 
-/* The place of the next entry, which is counted only once it has been filled. */
+/* The place of the next entry, to be counted only once filled. */
 static inline pu_entry *next_entry(pu_walk *w, record *r)
 {
     if (w->count == PU_WALK_BATCH) flush_record(w, r, false);
     return &w->entries[w->count];
 }
 
-/* Tells if the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as one
- * word more, which overlaps the others or, beyond 24 bytes, leaves the middle to memcmp. */
+/* Tells if the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as
+ * another word, which overlaps the first two or, beyond 24 bytes, leaves the middle to memcmp. */
 static inline bool token_at(const pu_walk *w, const pu_key *key, const char *p)
 {
     size_t left = (size_t)(w->end - p), len = key->token_len;
@@ -108,7 +108,7 @@ static inline bool token_at(const pu_walk *w, const pu_key *key, const char *p)
     return tail == key->tail && (len <= 24 || memcmp(p + 16, key->token + 16, len - 24) == 0);
 }
 
-/* The key of a name that was not the expected one, PU_NO_KEY when it is not known and cannot be learned. */
+/* The key of an unexpected name, or PU_NO_KEY for an unknown name that cannot be learned. */
 static uint16_t look_up(pu_walk *w, record *r, const char *name, size_t len, bool escaped)
 {
     char plain[PU_LEARN_BYTES * 6];
@@ -122,7 +122,7 @@ static uint16_t look_up(pu_walk *w, record *r, const char *name, size_t len, boo
     return number;
 }
 
-/* Puts a key into the chain of expected ones after the previous, ahead of what was expected there. */
+/* Puts a key into the chain of expected keys, directly after the previous key. */
 static void expect(record *r, uint16_t number)
 {
     pu_key *keys = r->shape->keys;
@@ -131,8 +131,8 @@ static void expect(record *r, uint16_t number)
     *link = number;
 }
 
-/* Reads a member's name and colon when they are not the expected bytes. An unknown name is left in `entry`, with the
- * prefix rule applied. */
+/* Reads a member's name and colon where the bytes differ from the expected bytes. An unknown name is left in `entry`,
+ * with the prefix rule applied. */
 static const char *read_name(pu_walk *w, record *r, const char *p, uint16_t *number, pu_entry *entry)
 {
     pu_scan_error mark;
@@ -161,14 +161,14 @@ static const char *read_name(pu_walk *w, record *r, const char *p, uint16_t *num
     return p + 1;
 }
 
-/* Tells if a name that came before may come again: the last of equal names wins in objects of type `any`, and
- * everywhere in a plan that says so. A document that says two things about what was done says neither. */
+/* Tells if a name may come twice: the last of equal names wins in objects of type `any`, and everywhere in a plan that
+ * says so. A document with two statements about a call states neither. */
 static bool may_repeat(const pu_walk *w, const record *r)
 {
     return w->plan->last_wins || r->shape == &w->plan->shapes[0];
 }
 
-/* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before.
+/* Counts the entry just read. A null member is absent, and matters only where an equal name may have come before.
  * Returns false, and counts nothing, when the name must not have come before. */
 static inline bool count_entry(pu_walk *w, record *r, const pu_entry *entry)
 {
@@ -183,7 +183,7 @@ static inline bool count_entry(pu_walk *w, record *r, const pu_entry *entry)
     return true;
 }
 
-/* Reads any value into the entry whose name is filled in. */
+/* Reads any value into the entry; the name is filled in already. */
 static const char *read_value(pu_walk *w, record *r, const char *p, pu_type *type, pu_entry *entry)
 {
     p = pu_json_space(p, w->end);
@@ -211,8 +211,8 @@ static inline bool takes_text(uint8_t kind)
     return kind == PU_KIND_STRING || kind == PU_KIND_ADDRESS || kind == PU_KIND_ANY;
 }
 
-/* Reads what nearly every value is: a string without escapes, a short integer, or null. NULL: it is something else, or
- * its name came before, which read_value finds out once more and reports. */
+/* Reads nearly every value: a string without escapes, a short integer, or null. NULL for any other value, or for a
+ * repeated name, which read_value reports. */
 static inline const char *read_usual(pu_walk *w, record *r, const char *p, const pu_key *key, pu_entry *entry)
 {
     if (p == w->end) return NULL;
@@ -237,7 +237,7 @@ static inline const char *read_usual(pu_walk *w, record *r, const char *p, const
     return count_entry(w, r, entry) ? p + 4 : NULL;
 }
 
-/* The path of nearly every member (expected name, usual value) is written out; read_value handles all others. */
+/* The path of nearly every member (expected name, usual value) is written out; read_value handles the rest. */
 static inline const char *read_member(pu_walk *w, record *r, const char *p)
 {
     if (w->count == PU_WALK_BATCH) {
@@ -277,7 +277,7 @@ static void split_address(pu_walk *w, record *r)
 {
     pu_entry parts[2];
     if (r->shape->memo == PU_NO_KEY) return;
-    if (!r->opened) { /* nearly always: one batch, and no colon */
+    if (!r->opened) { /* nearly always: a single batch, and no colon */
         if (r->address_at == 0 || !pu_walk_has_colon(&w->entries[r->address_at - 1])) return;
     }
     note_batch(w, r);
@@ -327,8 +327,8 @@ static const char *read_record(pu_walk *w, const char *p, pu_shape *shape)
     return p + 1;
 }
 
-/* Guesses how many elements a list has whose first begins at `p`: too few costs a growth, too many costs
- * memory that is bounded by the document's size. */
+/* Guesses the length of a list with the first element at `p`: too few costs a growth, too many costs memory that is
+ * bounded by the document's size. */
 static size_t expected_length(const pu_walk *w, const char *p, const pu_type *type)
 {
     if (w->lists > 0) return type->length ? type->length : 1;
@@ -352,8 +352,8 @@ static pu_type *item_of(const pu_walk *w, pu_type *type)
     return type->kind == PU_KIND_ANY ? type : &w->plan->types[type->item];
 }
 
-/* Reads the elements of the list whose bracket is at `list`; `length` is how many were read before, and then how many
- * there are. Returns NULL with `rows` filled at the end of a part. */
+/* Reads the elements of the list with the bracket at `list`; `length` is the number of elements read so far, and then
+ * of all. Returns NULL with `rows` filled at the end of a part. */
 static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t list, size_t *length)
 {
     const pu_key *key = w->key;
@@ -392,7 +392,7 @@ static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t l
     return p + 1;
 }
 
-/* Goes back to the row at which an earlier walk stopped. */
+/* Goes back to the last row of an earlier walk. */
 static const char *reopen_list(pu_walk *w, size_t *length)
 {
     const char *p = w->text + w->from.at;
@@ -438,7 +438,7 @@ static const char *read_container(pu_walk *w, const char *p, pu_type *type)
     return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
-/* Reads the document. `scalar` is filled where the document is one. */
+/* Reads the document. `scalar` is filled for a scalar document. */
 static const char *read_document(pu_walk *w, pu_entry *scalar, bool *container)
 {
     pu_type *type = &w->plan->types[w->plan->root];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures of the C floor: a code, a constant message, and where in the input it happened.
+/* Failures of the C floor: a code, a constant message, and the place in the input.
  *
- * Messages are string literals: they are never freed and never carry a secret. */
+ * Messages are string literals: never freed and without secrets. */
 #ifndef PURSER_CORE_ERROR_H
 #define PURSER_CORE_ERROR_H
 

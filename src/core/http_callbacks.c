@@ -10,17 +10,18 @@
 #include <sys/socket.h>
 
 enum {
-    SILENT_MS = 20000,            /* after which a connection is dead whose peer acknowledges nothing */
-    FRAMING_CEILING = 1024 * 1024 /* of what frames a response, besides as much again as the response may have */
+    SILENT_MS = 20000,            /* the life of a connection whose peer acknowledges nothing */
+    FRAMING_CEILING = 1024 * 1024 /* of framing, beside an equal allowance for each byte of the response */
 };
 
-/* The callbacks: they see a pu_http_easy and nothing of Lua. */
+/* The callbacks see a pu_http_easy and nothing of Lua. */
 
-/* Tells if a request may go out on the connection that libcurl chose. Bytes wait on a new one over TLS, because
- * session tickets follow the handshake; on any other they are no response to what was not sent yet. */
+/* Tells if a request may go out on the connection that libcurl chose. Waiting bytes on a new TLS connection are
+ * session tickets after the handshake; on any other connection waiting bytes are no response to a request not yet
+ * sent. */
 static bool may_use(pu_http_easy *easy, pu_http_socket *socket)
 {
-    if (!socket) return easy->fresh; /* not one that is noted: a new connection is another request's at least not */
+    if (!socket) return easy->fresh; /* not noted, so new: no other request uses the connection */
     bool used = socket->used;
     socket->used = true;
     easy->connection = socket->id;
@@ -74,8 +75,8 @@ static long http_version(const pu_http_easy *easy)
     return version;
 }
 
-/* At a status line: a response that begins while the request is still going out may be that of another request. Those
- * of HTTP/2 are distinguished by their streams. */
+/* At a status line: a response that begins before the request is sent may belong to another request. HTTP/2
+ * distinguishes responses by streams. */
 static void look_for_early(pu_http_easy *easy)
 {
     curl_off_t sent = 0;
@@ -85,8 +86,8 @@ static void look_for_early(pu_http_easy *easy)
     if (easy->early) pu_http_easy_forbid_reuse(easy, true);
 }
 
-/* libcurl bounds what a response holds and not what frames it, such as the extensions of chunks. The system's count is
- * asked for now and then; on a connection of HTTP/2 it counts other responses, too. */
+/* libcurl bounds a response's content and not the framing, such as the extensions of chunks. Asks now and then for the
+ * system's count of bytes; on HTTP/2 the count includes other responses. */
 static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
 {
     (void)total, (void)now, (void)up_total, (void)up_now;
@@ -102,8 +103,8 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     return 1;
 }
 
-/* Tells whether the line is a length that is no number or differs from an earlier one. It is not certain then where the
- * response ends, and its end may be that of another response. libcurl believes the last one. */
+/* Tells whether the line is a length that is no number or differs from an earlier length. The end of the response is
+ * then uncertain, and may belong to another response. libcurl believes the last length. */
 static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
 {
     enum { DIGITS = 18 };
@@ -121,7 +122,7 @@ static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
     return differs;
 }
 
-/* libcurl takes no other last coding than chunked. */
+/* libcurl accepts only chunked as the last coding. */
 static bool says_chunked(const char *line, size_t len)
 {
     static const char name[] = "transfer-encoding:", word[] = "chunked";
@@ -132,7 +133,7 @@ static bool says_chunked(const char *line, size_t len)
     return false;
 }
 
-/* Only the last block is kept: what came before it was interim (100, 103) or a response to a sending that libcurl
+/* Only the last block is kept: earlier blocks were interim (100, 103) or a response to a sending that libcurl
  * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
@@ -160,8 +161,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     return append(easy, &easy->response_headers, line, len);
 }
 
-/* Where packets are dropped without a word the kernel would send them again for a quarter of an hour, and all requests
- * that share the connection would wait for it. A system without such an option does without. */
+/* Where packets are dropped silently, the kernel would repeat packets for a quarter of an hour, and all requests on
+ * the shared connection would wait. A system without the option does without. */
 static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
 {
     (void)purpose;
@@ -170,7 +171,7 @@ static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
         easy->out_of_memory = true;
         return CURL_SOCKOPT_ERROR;
     }
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* a child would hold the connection open, and could write into it */
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* a child would hold the connection open, and could write */
 #ifdef TCP_USER_TIMEOUT
     int64_t connect_ms = easy->options->number[PU_HTTP_CONNECT_TIMEOUT_MS];
     int ms = connect_ms > SILENT_MS ? (int)connect_ms : SILENT_MS;

@@ -9,7 +9,7 @@
 #include "http_sigpipe.h"
 
 enum {
-    TARGET_CEILING = 1024 * 1024,    /* of a request target, and of its header lines */
+    TARGET_CEILING = 1024 * 1024,    /* of a request target, and of the header lines */
     KEEP_CAPACITY = 2 * 1024 * 1024, /* a larger buffer is given back before the next exchange */
     READ_IDLE_S = 118                /* libcurl's own limit on how long a kept connection is idle */
 };
@@ -70,7 +70,7 @@ bool pu_http_is_of_other_process(pid_t *owner)
     return *owner != self;
 }
 
-/* libcurl ends a TLS connection by a message over it; another process's connection must not be ended. */
+/* libcurl ends a TLS connection by a message; another process's connection must not be ended. */
 void pu_http_easy_close(pu_http_easy *easy)
 {
     pu_sigpipe sigpipe;
@@ -132,7 +132,7 @@ void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, co
 
 static const char *const no_memory = "there is not enough memory to send the request";
 
-/* A new handle in place of the old, whose connections end with it. */
+/* A new handle in place of the old; the old connections end. */
 static bool renew(pu_http_easy *easy)
 {
     pu_error error;
@@ -147,14 +147,14 @@ static bool renew(pu_http_easy *easy)
     return false;
 }
 
-/* Each of the following sets one part of the request. It returns NULL, or what is wrong. */
+/* Each function below sets a part of the request. Returns NULL, or the fault. */
 
 bool pu_http_easy_shares(const pu_http_easy *easy)
 {
     return easy->base_secure && easy->wants_2;
 }
 
-/* The URL, and what depends on it. */
+/* The URL, and all that depends on the URL. */
 static bool set_url(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
@@ -183,7 +183,7 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
     easy->base_secure = base.data[4] == 's';
     if (pu_buf_append(&easy->base, base.data, base.len) != PU_OK || pu_buf_append(&easy->base, "", 1) != PU_OK ||
         !set_url(easy)) {
-        easy->base.len = 0; /* the next request sets it again */
+        easy->base.len = 0; /* the next request sets the URL again */
         return no_memory;
     }
     size_t host = easy->base_secure ? 8 : 7;
@@ -191,14 +191,14 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
     return NULL;
 }
 
-static bool through_plain_proxy(const pu_http_easy *easy)
+static bool uses_plain_proxy(const pu_http_easy *easy)
 {
     const char *proxy = easy->options->text[PU_HTTP_PROXY];
     return !easy->base_secure && proxy && *proxy && strncmp(proxy, "socks", 5) != 0;
 }
 
-/* Usually the target goes as it is. The base's own path, if it has one, goes in front; and a proxy that does not
- * tunnel needs the whole URL. */
+/* Usually the target goes unchanged. A path of the base goes in front; and a proxy that does not tunnel needs the
+ * whole URL. */
 static const char *set_target(pu_http_easy *easy, pu_http_text target)
 {
     if (target.len >= TARGET_CEILING - easy->base.len) return "the request target is too long";
@@ -211,7 +211,7 @@ static const char *set_target(pu_http_easy *easy, pu_http_text target)
     if (wrong) return "the request target holds a byte that must be percent-encoded";
 
     const char *whole = target.data;
-    bool absolute = through_plain_proxy(easy);
+    bool absolute = uses_plain_proxy(easy);
     size_t from = absolute ? 0 : easy->base_prefix, to = easy->base.len - 1;
     while (to > easy->base_prefix && easy->base.data[to - 1] == '/') to--;
     if (from < to) {
@@ -248,8 +248,8 @@ static bool same_name(const char *line, size_t len, const char *name)
     return name[len] == '\0';
 }
 
-/* Returns what frames the body, and what one connection or a change of protocol is about. */
-static bool is_the_transports(const char *line, size_t len)
+/* Tells if a header frames the body, or concerns the connection or the protocol: the transport writes such headers. */
+static bool is_transport_header(const char *line, size_t len)
 {
     static const char *const names[] = {"content-length", "transfer-encoding", "host", "expect",
                                         "connection",     "upgrade",           "te",   "trailer"};
@@ -258,9 +258,9 @@ static bool is_the_transports(const char *line, size_t len)
     return false;
 }
 
-/* Tells if a line in front of the one at `at` has its name, in any letters: which of both a service would
- * believe is not known. */
-static bool is_there_twice(pu_http_text block, size_t at, size_t name)
+/* Tells if an earlier line has the name of the line at `at`, in any letters: no document says which line a service
+ * would believe. */
+static bool is_repeated_header(pu_http_text block, size_t at, size_t name)
 {
     for (size_t i = 0; i < at; i += strlen(block.data + i) + 1) {
         const char *one = block.data + i, *other = block.data + at;
@@ -284,8 +284,8 @@ static const char *check_headers(pu_http_text block, named_headers *has)
         for (const char *c = line; *c; c++)
             if (((unsigned char)*c < ' ' && *c != '\t') || *c == 127)
                 return "a request header holds a line break or another control character";
-        if (is_the_transports(line, name)) return "a request header is one that the transport writes by itself";
-        if (is_there_twice(block, at, name)) return "a request header is there twice";
+        if (is_transport_header(line, name)) return "a request header is one that the transport writes by itself";
+        if (is_repeated_header(block, at, name)) return "a request header is there twice";
         has->type |= same_name(line, name, "content-type");
         has->agent |= same_name(line, name, "user-agent");
     }
@@ -321,7 +321,7 @@ static const char *user_agent(const pu_http_easy *easy)
     return agent ? agent : "purser";
 }
 
-/* The list is made again only when the lines differ from those of the request before. */
+/* Makes the list again only when the lines differ from the previous request's. */
 static const char *set_headers(pu_http_easy *easy, pu_http_text block)
 {
     pu_buf *last = &easy->header_block;
@@ -338,9 +338,9 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
     struct curl_slist *list = NULL;
     bool fine = pu_buf_append(last, block.data, block.len) == PU_OK && append_header(&list, "Expect:") &&
                 (has.type || append_header(&list, "Content-Type:")) && append_lines(&list, last->data, last->len) &&
-                /* with both, libcurl would print its own every time, only to leave it out */
+                /* with both options, libcurl prints own words every time, only to drop the words */
                 curl_easy_setopt(easy->curl, CURLOPT_USERAGENT, has.agent ? NULL : user_agent(easy)) == CURLE_OK;
-    if (!fine) { /* the next request makes the list again, whatever its lines are */
+    if (!fine) { /* the next request makes the list again */
         curl_slist_free_all(list);
         list = NULL;
     }
@@ -350,8 +350,8 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
     return fine ? NULL : no_memory;
 }
 
-/* libcurl knows two shapes of request, without a body and with one; the method's name is laid over it where the shape
- * would use another. POST and PUT always have a body, even if an empty one with `Content-Length: 0`. */
+/* libcurl knows two shapes of request, without a body and with a body; the method's name replaces libcurl's choice
+ * where needed. POST and PUT always have a body, even an empty body with `Content-Length: 0`. */
 static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_text body)
 {
     static const char *const known[] = {"GET", "POST", "PUT", "DELETE"};
@@ -391,7 +391,7 @@ static const char *set_limits(pu_http_easy *easy, const pu_http_request *request
     bool fine = curl_easy_setopt(easy->curl, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK &&
                 curl_easy_setopt(easy->curl, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
                 curl_easy_setopt(easy->curl, CURLOPT_HTTP_VERSION, version) == CURLE_OK &&
-                /* rather wait for a connection that can be shared than make another */
+                /* rather wait for a connection to share than make another */
                 curl_easy_setopt(easy->curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) == CURLE_OK &&
                 (!easy->forbids || pu_http_easy_forbid_reuse(easy, false)) &&
                 curl_easy_setopt(easy->curl, CURLOPT_MAXAGE_CONN, idle_s) == CURLE_OK;
@@ -441,11 +441,11 @@ bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
 void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
 {
     pu_http_outcome_find(easy, code);
-    /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
+    /* libcurl keeps a silent HTTP/2 connection after a time-out, and the next request would wait as well. */
     easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->send_count > 0 && pu_http_easy_shares(easy);
 }
 
-/* Returns what the first attempt has left of the request's time. */
+/* Returns the rest of the request's time after the first attempt. */
 static long time_left(const pu_http_easy *easy, const pu_http_request *request)
 {
     if (!easy->distrusted) return 0;

@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "http_sigpipe.h"
 
-/* Longer than a connection lives whose peer acknowledges nothing. */
+/* Longer than the life of a connection whose peer acknowledges nothing. */
 enum { DISTRUST_MS = 30000 };
 
 static int64_t monotonic_ms(void)
@@ -30,8 +30,7 @@ static void list_remove(pu_http_list *list, pu_http_job *job)
     job->previous = job->next = NULL;
 }
 
-/* The callbacks: they note, and do nothing else. The pointer libcurl keeps for a descriptor is its place in `polls`
- * plus one. */
+/* The callbacks only note. libcurl's pointer for a descriptor is the place in `polls` plus one. */
 
 static short poll_events(int what)
 {
@@ -47,7 +46,7 @@ static void forget_socket(pu_http_multi *multi, size_t place)
         curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
 }
 
-/* The last of the list is waited for no more, whatever libcurl says. */
+/* Stops waiting for the last of the list, even if libcurl does not. */
 static void end_watch(pu_http_multi *multi)
 {
     size_t place = --multi->poll_count;
@@ -61,8 +60,8 @@ int pu_http_multi_watch_fd(pu_http_multi *multi, size_t place)
     return multi->watch_fds[place];
 }
 
-/* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is
- * made before libcurl may need it, for a socket callback that fails would leave the multi handle dead for ever. */
+/* Room for the descriptors of another transfer: two addresses tried at once, a resolver's, and a spare. Made in
+ * advance: a socket callback that fails would leave the multi handle unusable for ever. */
 static bool make_room(pu_http_multi *multi)
 {
     enum { EACH = 4 };
@@ -90,7 +89,8 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void
         return 0;
     }
     if (!place) {
-        if (multi->poll_count == multi->poll_cap) return 0; /* more than make_room foresees: it ends by its timeout */
+        if (multi->poll_count == multi->poll_cap)
+            return 0; /* more than make_room foresees: the transfer ends by timeout */
         multi->watch_fds[multi->poll_count] = -1;
         multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
         place = multi->poll_count;
@@ -121,7 +121,7 @@ bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu
         curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, 2 * (long)options->number[PU_HTTP_MAX_IN_FLIGHT]) == CURLM_OK) {
-        /* The first handle is made now, so that options libcurl rejects are rejected here. */
+        /* The first handle is made now: libcurl rejects bad options here. */
         pu_http_slot *slot = calloc(1, sizeof *slot);
         *error = (pu_error){.code = PU_NO_MEMORY, .message = "there is not enough memory"};
         if (slot && pu_http_easy_open(&slot->easy, options, error)) {
@@ -242,8 +242,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
     }
 }
 
-/* Lets libcurl do what is due about now. Bounded, because each round may bring up another: a step must not
- * last. */
+/* Lets libcurl do all due work. Bounded, because each round may bring another: a step must not last. */
 static void run_timer(pu_http_multi *multi, int64_t now)
 {
     int running;
@@ -262,18 +261,18 @@ static void collect(pu_http_multi *multi)
         CURL *curl = message->easy_handle;
         CURLcode code = message->data.result;
         curl_easy_getinfo(curl, CURLINFO_PRIVATE, (char **)&job);
-        curl_multi_remove_handle(multi->curl, curl); /* `message` is gone from here on */
+        curl_multi_remove_handle(multi->curl, curl); /* `message` is void from here on */
         if (pu_http_easy_reconnects(&job->slot->easy, (long)(job->deadline_ms - monotonic_ms())) &&
             curl_multi_add_handle(multi->curl, curl) == CURLM_OK)
             continue;
         pu_http_easy_finish(&job->slot->easy, code);
         if (job->slot->easy.stale) multi->fresh_until_ms = monotonic_ms() + DISTRUST_MS;
-        job->slot->easy.stale = false; /* its connections are everybody's */
+        job->slot->easy.stale = false; /* shared connections */
         finish(multi, &multi->running, job);
     }
 }
 
-/* A started request goes out at once on a kept connection, without a step and its question to the system in between. */
+/* A started request goes out at once on a kept connection, without another step and question to the system. */
 static void start_queued(pu_http_multi *multi)
 {
     if (!multi->queued.first) return;
@@ -283,7 +282,7 @@ static void start_queued(pu_http_multi *multi)
     pu_http_job *first = multi->queued.first;
     while (multi->queued.first && multi->busy < multi->options->number[PU_HTTP_MAX_IN_FLIGHT]) {
         pu_http_slot *slot = get_slot(multi);
-        if (!slot) break; /* tried again at the next step; a deadline ends it */
+        if (!slot) break; /* tried again at the next step; a deadline ends the job */
         start(multi, multi->queued.first, slot, now);
     }
     if (multi->queued.first != first) {
@@ -300,7 +299,7 @@ static void reject_queued(pu_http_multi *multi, pu_http_job *job, enum pu_http_f
     finish(multi, &multi->queued, job);
 }
 
-/* Ends what waited in the queue beyond its time. Looked at only when the earliest deadline has passed. */
+/* Ends jobs that waited in the queue beyond their time, only when the earliest deadline has passed. */
 static void expire_queued(pu_http_multi *multi, int64_t now)
 {
     if (multi->earliest_ms < 0 || now < multi->earliest_ms) return;
@@ -324,7 +323,7 @@ static bool copy_text(pu_http_job *job, pu_http_text *text, bool end)
     return true;
 }
 
-/* Room is made for everything first, so that the parts do not move. */
+/* Makes room for everything first, so that no part moves. */
 static pu_http_job *copy_request(const pu_http_request *request)
 {
     size_t size = request->method.len + request->base_url.len + request->target.len + request->headers.len +
@@ -343,7 +342,7 @@ static pu_http_job *copy_request(const pu_http_request *request)
     return NULL;
 }
 
-/* In the child of a fork: nothing is sent, and the parent gets what was under way. */
+/* In the child of a fork: nothing is sent, and the parent gets the responses. */
 static bool end_of_other_process(pu_http_multi *multi)
 {
     if (!pu_http_is_of_other_process(&multi->owner)) return false;
@@ -380,9 +379,8 @@ static int action_mask(short revents)
            (revents & (POLLERR | POLLNVAL) ? CURL_CSELECT_ERR : 0);
 }
 
-/* Acting on one descriptor may change the set, so what is ready is copied before. What became of a descriptor in
- * between does no harm: libcurl looks for itself. What is left after STEP_BYTES or `until_us` waits for the next step.
- */
+/* Acting on a descriptor may change the set, so ready descriptors are copied first. A descriptor that changed
+ * meanwhile does no harm: libcurl looks again. The rest, after STEP_BYTES or `until_us`, waits for the next step. */
 static void act_on_ready(pu_http_multi *multi, int64_t until_us)
 {
     enum { BATCH = 256, STEP_BYTES = 256 * 1024 };

@@ -95,8 +95,8 @@ static const char *check_pin(const char *text, size_t len)
     return has_control(text, len) ? "holds a blank or a control character" : NULL;
 }
 
-/* Returns libcurl's prefix for an interface or an address. libcurl takes a word without a prefix for a host, if it is
- * no interface, and waits for the name server. NULL: the text is neither. */
+/* Returns libcurl's prefix for an interface or an address. libcurl takes a word without a prefix for a host, if no
+ * interface has the name, and waits for the name server. NULL: neither. */
 static const char *interface_prefix(const char *text)
 {
     bool loopback;
@@ -132,7 +132,7 @@ const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
     {"connect_timeout_ms", PU_OPTION_NUMBER, 1, DAY_MS, 3000, NULL},
     {"max_response_bytes", PU_OPTION_NUMBER, 1, INT64_C(1) << 40, 16 * 1024 * 1024, NULL},
     {"user_agent", PU_OPTION_TEXT, 0, 0, 0, check_word},
-    {"proxy", PU_OPTION_TEXT, 0, 0, 0, check_line}, /* "" means none, whatever the environment says */
+    {"proxy", PU_OPTION_TEXT, 0, 0, 0, check_line}, /* "" means none, even with a proxy in the environment */
     {"ca_file", PU_OPTION_TEXT, 0, 0, 0, check_word},
     {"ca_path", PU_OPTION_TEXT, 0, 0, 0, check_word},
     {"ca_pem", PU_OPTION_TEXT, 0, 0, 0, check_pem},
@@ -196,8 +196,8 @@ enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_optio
     return PU_OK;
 }
 
-/* OpenSSL looks an authority up in a directory by the hash of its name: a file such as `4042bcee.0`. A directory
- * without such names is of no use to it. */
+/* OpenSSL finds an authority in a directory by the hash of the authority's name: a file such as `4042bcee.0`. OpenSSL
+ * finds nothing in a directory without such names. */
 static bool is_hashed_name(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 8 && name[8] == '.' && name[9] == '0' && !name[10];
@@ -226,7 +226,7 @@ static void find_ca_directory(void)
         if (!directory_found && is_hashed_directory(places[i])) directory_found = places[i];
 }
 
-/* Where the system keeps its authorities as a hashed directory, or NULL. libcurl's own response goes first. */
+/* The system's hashed directory of authorities, or NULL. libcurl's own answer comes first. */
 static const char *system_ca_directory(void)
 {
     pthread_once(&directory_once, find_ca_directory);
@@ -253,7 +253,7 @@ static bool names_authorities(const pu_http_options *options)
     return options->text[PU_HTTP_CA_FILE] || options->text[PU_HTTP_CA_PATH] || options->text[PU_HTTP_CA_PEM];
 }
 
-/* Authorities: what the options name and nothing else; otherwise what pu_http_options_secure finds. */
+/* Authorities: from the options alone if named; otherwise from pu_http_options_secure. */
 static void set_authorities(setter *s, const pu_http_options *options)
 {
     char *pem = options->text[PU_HTTP_CA_PEM];
@@ -273,9 +273,9 @@ bool pu_http_options_secure(const pu_http_options *options, CURL *curl)
                           curl_easy_setopt(curl, CURLOPT_CAPATH, directory) == CURLE_OK);
 }
 
-/* The environment's proxy variables hold for https, as libcurl documents them. A named proxy is used for every
- * request (no_proxy is not asked), and a plain http base never takes one from the environment: which form the
- * request target has must not depend on it. */
+/* The environment's proxy variables hold for https, as libcurl documents. A proxy named by the options serves every
+ * request (no_proxy is not used), and a plain http base never takes a proxy from the environment: the form of the
+ * request target must not depend on the environment. */
 static void set_proxy(setter *s, const pu_http_options *options)
 {
     const char *proxy = options->text[PU_HTTP_PROXY];
@@ -285,7 +285,7 @@ static void set_proxy(setter *s, const pu_http_options *options)
     set_long(s, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
 }
 
-/* An interface that is gone by now stays one: the request fails, and nobody is asked for its name. */
+/* An interface that is gone stays an interface: the request fails, and no name server is asked. */
 static void set_interface(setter *s, const char *text)
 {
     char word[80];
@@ -295,8 +295,8 @@ static void set_interface(setter *s, const char *text)
     set_text(s, CURLOPT_INTERFACE, word);
 }
 
-/* libcurl joins the thread of a name look-up that hangs wherever a transfer ends, whatever its time is, unless told
- * not to. Before 7.87 it cannot be told. */
+/* Without this option libcurl joins the thread of a hanging name look-up at the end of a transfer, beyond any timeout.
+ * Before 7.87 libcurl lacks the option. */
 static void set_quick_exit(CURL *curl)
 {
 #if LIBCURL_VERSION_NUM >= 0x075700

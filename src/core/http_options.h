@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of a transport: one row each, and one set of values that many handles can be made from.
+/* The options of a transport: a row each, and a set of values for many handles.
  *
- * A set is filled once, checked value by value, and only read from then on. */
+ * A set is filled once, checked value by value, and only read afterwards. */
 #ifndef PURSER_CORE_HTTP_OPTIONS_H
 #define PURSER_CORE_HTTP_OPTIONS_H
 
@@ -16,7 +16,7 @@
 
 enum pu_http_option_type { PU_OPTION_TEXT, PU_OPTION_NUMBER, PU_OPTION_FLAG };
 
-/* The order is that of the rows in http_options.c. */
+/* In the order of the rows in http_options.c. */
 enum pu_http_option {
     PU_HTTP_BASE_URL,
     PU_HTTP_TIMEOUT_MS,
@@ -42,7 +42,7 @@ typedef struct pu_http_option_row {
     const char *name;
     enum pu_http_option_type type;
     int64_t low, high, fallback;                /* of a number */
-    const char *(*check)(const char *, size_t); /* of a text: NULL when it is fine, else what is wrong with it */
+    const char *(*check)(const char *, size_t); /* of a text: NULL for a good text, else the fault */
 } pu_http_option_row;
 
 extern const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS];
@@ -64,24 +64,23 @@ enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option 
                                   pu_error *error);
 enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_option row, int64_t value, pu_error *error);
 
-/* Gives a handle everything that stays the same for all its requests. False: libcurl rejected; `error` says why. */
+/* Gives a handle all settings that stay for every request. False: libcurl rejected a setting; `error` says why. */
 bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error);
 
-/* Prepares a handle for its first https request. Where the options name no authorities, they are taken from
- * the system's hashed directory, from which OpenSSL reads the one file it needs, where the bundle would be parsed whole
- * (26 ms against less than 1 ms); otherwise from wherever libcurl was built to look. False: no memory. */
+/* Prepares a handle for the first https request. Options without authorities get the system's hashed directory:
+ * OpenSSL reads the needed file alone, where the bundle would be parsed whole (26 ms against less than 1 ms). Without
+ * such a directory libcurl looks in the built-in place. False: no memory. */
 bool pu_http_options_secure(const pu_http_options *options, CURL *curl);
 
-/* Returns what is wrong with a base URL, or NULL: http or https, a host, perhaps a port and a path; nothing else. */
+/* Returns the fault of a base URL, or NULL: http or https, a host, perhaps a port and a path; nothing else. */
 const char *pu_http_base_check(const char *url, size_t len);
 
-/* Tells whether a request goes over HTTP/2 where the service speaks it. With "auto" a request that must be sent once
- * does not: a service may end its stream unread (GOAWAY, REFUSED_STREAM), and libcurl does not say that it was unread.
- */
+/* Tells whether a request goes over HTTP/2 where the service speaks HTTP/2. With "auto" a write does not: a service
+ * may end the write's stream unread (GOAWAY, REFUSED_STREAM), and libcurl does not say so. */
 bool pu_http_options_wants_2(const pu_http_options *options, bool at_most_once);
 
-/* Tells whether requests to a base URL that passed the check are readable on the way: http to another machine, or http
- * through a proxy. What a name server says about a host does not count. */
+/* Tells whether requests to a checked base URL are readable on the way: http to another machine, or http through a
+ * proxy. A name server's answer does not count. */
 bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From libcurl's result to what a caller may rely on: where the exchange ended, whether the request can have had an
- * effect, and what to do about it. docs/write/outcomes.md is this file in words. */
+/* From libcurl's result to a caller's knowledge: where the exchange ended, whether the request can have had an effect,
+ * and the next act. docs/write/outcomes.md has the same in words. */
 #include "http_outcome.h"
 
 #include <stdio.h>
@@ -106,7 +106,7 @@ static enum pu_http_phase phase_by_facts(const pu_http_easy *easy)
     return easy->base_secure ? PU_PHASE_TLS : PU_PHASE_CONNECT;
 }
 
-/* Returns what the message adds to the rule's sentence: the option or the package that may cure it. */
+/* Returns the message's addition to the rule's sentence: the option or the package that may help. */
 static const char *timeout_advice(const pu_http_easy *easy)
 {
     switch (easy->response.phase) {
@@ -137,7 +137,7 @@ static const char *certificate_advice(const pu_http_easy *easy)
     }
 }
 
-/* A port that speaks no TLS answers the first bytes with text, which OpenSSL takes for a version, or closes. */
+/* A port without TLS answers the first bytes with text, which OpenSSL takes for a version, or closes. */
 static const char *handshake_advice(const pu_http_easy *easy)
 {
     return strstr(easy->detail, "wrong version number") || strstr(easy->detail, "SSL_ERROR_SYSCALL")
@@ -145,7 +145,7 @@ static const char *handshake_advice(const pu_http_easy *easy)
                : "";
 }
 
-/* A port that speaks TLS may close or reset a connection that begins with HTTP. */
+/* A TLS port may close or reset a connection that begins with HTTP. */
 static const char *silence_advice(const pu_http_easy *easy)
 {
     return !easy->base_secure && !easy->response.reused && easy->header_bytes == 0
@@ -171,7 +171,7 @@ static bool has_proxy(const pu_http_easy *easy)
     return proxy && *proxy;
 }
 
-/* libcurl takes a proxy from the environment where no option names one; its words name the host that it went to. */
+/* libcurl takes a proxy from the environment where no option names a proxy; libcurl's words name the proxy's host. */
 static bool went_to_proxy_of_environment(const pu_http_easy *easy)
 {
     static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"};
@@ -203,9 +203,8 @@ static const char *sentence_of(const pu_http_easy *easy, CURLcode code)
     return rule ? rule->sentence : curl_easy_strerror(code);
 }
 
-/* libcurl's own words are added only while nothing of the request was given to it to send: they name hosts, ports and
- * certificates then, and cannot hold the query or a header. Words with an @ may quote a proxy's URL, password and
- * all. */
+/* Adds libcurl's own words only while libcurl has sent nothing of the request: the words then name hosts, ports and
+ * certificates, and cannot hold the query or a header. Words with an @ may quote a proxy's URL with the password. */
 static void write_message(pu_http_easy *easy, CURLcode code, const char *sentence)
 {
     pu_http_response *response = &easy->response;
@@ -219,7 +218,7 @@ static void write_message(pu_http_easy *easy, CURLcode code, const char *sentenc
     }
 }
 
-/* The proxy that the options name, without its user and password: nothing before an @ is shown. */
+/* The options' proxy, without user and password: nothing before an @ is shown. */
 static const char *proxy_name(const pu_http_easy *easy)
 {
     if (!has_proxy(easy)) return "of the environment (https_proxy, all_proxy)";
@@ -227,7 +226,7 @@ static const char *proxy_name(const pu_http_easy *easy)
     return at ? at + 1 : scheme ? scheme + 3 : proxy;
 }
 
-/* A connection that broke before the request was handed over: a proxy may have said why. */
+/* A connection that broke before the request was sent: a proxy may have said why. */
 static void write_unsent_break(pu_http_easy *easy, CURLcode code)
 {
     enum { PROXY_WANTS_PASSWORD = 407 };
@@ -247,7 +246,8 @@ static void write_unsent_break(pu_http_easy *easy, CURLcode code)
     write_message(easy, code, sentence);
 }
 
-/* libcurl allows a header line 100 KB and calls more of it a lack of memory (a code of its own since 8.6). */
+/* libcurl bounds a header line at 100 KB and reports a longer line as a lack of memory (a code of its own since
+ * 8.6). */
 static bool line_too_long(const pu_http_easy *easy, CURLcode code)
 {
     enum { TOO_LARGE = 100 };
@@ -279,11 +279,11 @@ static void fail(pu_http_easy *easy, CURLcode code)
                       "the server sends before it is asked: no answer of such a connection can be believed");
         return;
     }
-    /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the first. */
+    /* A dead kept connection may be noticed only by a failed attempt at a new connection. The first failure counts. */
     if (easy->send_count > 0 && before_request(code)) code = CURLE_ABORTED_BY_CALLBACK;
     const curl_rule *rule = find_rule(code);
     response->phase = rule && rule->phase != PU_PHASE_NONE ? rule->phase : phase_by_facts(easy);
-    /* The same code may be met before the request was handed over, from a proxy or in the TLS handshake. */
+    /* A proxy or the TLS handshake may cause the same code before the request is sent. */
     if (easy->send_count == 0 && response->phase >= PU_PHASE_SEND) response->phase = phase_by_facts(easy);
     if (easy->out_of_memory || code == CURLE_OUT_OF_MEMORY)
         write_message(easy, code, "there was not enough memory for the exchange");
@@ -300,7 +300,7 @@ static void disbelieve(pu_http_easy *easy)
                   "an answer came before the request was sent whole: it may be that of another request");
 }
 
-/* The frames of HTTP/2 end a response; in HTTP/1 a length or chunks do. The end of a connection shows nothing: libcurl
+/* HTTP/2 ends a response by frames; HTTP/1 by a length or chunks. The end of a connection shows nothing: libcurl
  * accepts an end without TLS's closing message, and any machine on the way can make such an end. */
 static bool has_certain_end(const pu_http_easy *easy)
 {
@@ -315,7 +315,7 @@ static bool has_certain_end(const pu_http_easy *easy)
 void pu_http_outcome_find(pu_http_easy *easy, CURLcode code)
 {
     read_response(easy);
-    /* libcurl takes a header block that is cut off for a response without a body. */
+    /* libcurl takes a cut-off header block for a response without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
     if (code == CURLE_OK && !has_certain_end(easy)) {
         easy->misframed = "the response has no length, and the end of a connection is no certain end";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The result of a transfer: the response, or which failure it was, where it stopped, and whether the request may
- * have been sent. It reads the facts of the handle and calls nothing of http_easy.c. */
+/* The result of a transfer: the response, or the failure, where the transfer stopped, and whether the request may have
+ * been sent. Reads the facts of the handle and calls nothing of http_easy.c. */
 #ifndef PURSER_CORE_HTTP_OUTCOME_H
 #define PURSER_CORE_HTTP_OUTCOME_H
 

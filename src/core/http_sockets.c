@@ -14,8 +14,7 @@
 
 #include <openssl/ssl.h>
 
-/* From the TLS library that libcurl brings. Missing where libcurl brings another one, or where all is linked together
- * without it. */
+/* From the TLS library of libcurl. Missing with another TLS library, or in a static build without it. */
 #pragma weak SSL_pending
 #pragma weak SSL_get0_alpn_selected
 
@@ -108,7 +107,7 @@ pu_http_socket *pu_http_sockets_get(pu_http_sockets *sockets, int64_t id)
     return NULL;
 }
 
-/* The end of a connection, or what broke it, is something to read, too. */
+/* A connection's end, or an error, counts as readable, too. */
 bool pu_http_socket_is_quiet(const pu_http_socket *socket)
 {
     char byte;
@@ -123,9 +122,8 @@ static bool speaks_http2(const SSL *ssl)
     return len == 2 && memcmp(name, "h2", 2) == 0;
 }
 
-/* Bytes on an idle connection are a late response, the end of the connection, or a session ticket. Only the
- * TLS library could distinguish them; asking it would take the bytes in. A ticket that comes so late costs one
- * new connection. */
+/* Bytes on an idle connection are a late response, the end of the connection, or a session ticket. Only the TLS
+ * library could tell which, and would take the bytes in. A ticket that comes late costs a new connection. */
 bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool strict)
 {
     struct curl_tlssessioninfo *info = NULL;

@@ -6,7 +6,7 @@
 
 #include "http_multi.h"
 
-/* Copies all descriptors into one list, or what was found out about them back. */
+/* Copies all descriptors into a single list, or the results back. */
 static void move_polls(pu_http_multi *const *multis, size_t count, struct pollfd *list, bool back)
 {
     for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms)
         return;
     }
     struct pollfd *polls = total ? malloc(total * sizeof *polls) : NULL;
-    if (total && !polls) return; /* the caller's loop turns faster, which is all the harm done */
+    if (total && !polls) return; /* the caller's loop turns faster, and no other harm */
     move_polls(multis, count, polls, false);
     bool done = poll(polls, (nfds_t)total, timeout) >= 0;
     if (done) move_polls(multis, count, polls, true);

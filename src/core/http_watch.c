@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Room on the list of what ended is made here, for there may be no memory when it is needed. */
+/* Makes room on the list of ended duplicates now: there may be no memory later. */
 int pu_http_watch_fd(pu_http_watch *watch, int fd)
 {
     if (watch->alive == watch->cap) {

@@ -37,7 +37,7 @@ static int hex_digit(char byte)
     return -1;
 }
 
-/* Reads four hexadecimal digits; returns how many of them are there. */
+/* Reads four hexadecimal digits; returns the number of digits found. */
 static int read_hex(const char *p, const char *end, unsigned *unit)
 {
     *unit = 0;
@@ -192,7 +192,7 @@ bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64
 {
     const char *end = p + len;
     bool negative = p < end && *p == '-';
-    /* Counted below zero, where there is room for one value more. */
+    /* Counted below zero, which has room for another value. */
     int64_t sum = 0;
     if (negative) p++;
     if (p == end) return false;
@@ -202,7 +202,7 @@ bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64
         if (sum < (INT64_MIN + digit) / 10) return false;
         sum = sum * 10 - digit;
     }
-    if (negative && sum == 0) return false; /* -0: no integer keeps its sign, its text does */
+    if (negative && sum == 0) return false; /* -0: no integer keeps the sign, the text does */
     if (negative ? sum < low : sum == INT64_MIN || -sum > high) return false;
     *value = negative ? sum : -sum;
     return true;

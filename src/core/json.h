@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The lexical floor of JSON (RFC 8259): strings, numbers and literals as (pointer, end), checked to the last byte.
  *
- * Nothing here allocates, keeps state or looks at the locale, and no number ever becomes a floating-point value.
- * Every function reads only [p, end). A scanner returns where it stopped, or NULL after filling a `pu_scan_error` with
- * the offending byte and a constant message. Thread-safe. */
+ * Nothing here allocates, keeps state or reads the locale, and no number ever becomes a floating-point value. Every
+ * function reads only [p, end). A scanner returns the stop, or NULL after filling a `pu_scan_error` with the offending
+ * byte and a constant message. Thread-safe. */
 #ifndef PURSER_CORE_JSON_H
 #define PURSER_CORE_JSON_H
 
@@ -18,19 +18,19 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct pu_scan_error {
-    const char *at;      /* the byte that cannot be; `end` where the text ends too early */
+    const char *at;      /* the offending byte; `end` for a text that ends too early */
     const char *message; /* constant text */
 } pu_scan_error;
 
-/* One step of the string scan: the first byte of [p, end) that is not plain ASCII text inside a string, i.e. a quote,
- * a backslash, a control character or a byte from 0x80. */
+/* A step of the string scan: the first byte of [p, end) that is no plain ASCII text inside a string: a quote, a
+ * backslash, a control character or a byte from 0x80. */
 static inline const char *pu_json_plain(const char *p, const char *end)
 {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
     for (; end - p >= 16; p += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-        /* The comparison is signed, so it also finds the bytes from 0x80. */
+        /* The comparison is signed, and so finds bytes from 0x80, too. */
         __m128i found = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
                                      _mm_cmplt_epi8(bytes, space));
         int mask = _mm_movemask_epi8(found);
@@ -55,11 +55,11 @@ static inline const char *pu_json_plain(const char *p, const char *end)
     return p;
 }
 
-/* Returns what pu_json_string does once it has met something other than plain ASCII. */
+/* Continues pu_json_string at the first byte that is not plain ASCII. */
 const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_scan_error *mark);
 
-/* Scans a string whose opening quote is just before `p`; returns its closing quote. `*escaped` says whether it holds
- * escapes, which are checked (lone surrogates are rejected) but left as they are; see pu_json_unescape. */
+/* Scans a string after the opening quote; returns the closing quote. `*escaped` says whether the string holds escapes.
+ * Escapes are checked (lone surrogates are rejected) but not decoded; see pu_json_unescape. */
 static inline const char *pu_json_string(const char *p, const char *end, bool *escaped, pu_scan_error *mark)
 {
     const char *stop = pu_json_plain(p, end);
@@ -68,17 +68,17 @@ static inline const char *pu_json_string(const char *p, const char *end, bool *e
     return pu_json_string_rest(stop, end, escaped, mark);
 }
 
-/* Writes the text that [p, p + len), accepted by pu_json_string, stands for, and returns its length, which is never
- * greater than `len`. `out` needs room for `len` bytes. */
+/* Decodes [p, p + len), accepted by pu_json_string, and returns the length, never greater than `len`. `out` needs room
+ * for `len` bytes. */
 size_t pu_json_unescape(const char *p, size_t len, char *out);
 
-/* Scans the number that begins at `p`; returns the byte after it. `*integral` is true when it is -?digits. */
+/* Scans the number at `p`; returns the byte after the number. `*integral` is true for -?digits. */
 const char *pu_json_number(const char *p, const char *end, bool *integral, pu_scan_error *mark);
 
-/* Scans `true`, `false` or `null`, whichever begins with the byte at `p`; returns the byte after it. */
+/* Scans `true`, `false` or `null`, by the byte at `p`; returns the byte after the literal. */
 const char *pu_json_literal(const char *p, const char *end, pu_scan_error *mark);
 
-/* Reads text that is -?digits and whose value lies within [low, high]; false for any other text, and for -0. */
+/* Reads a text of -?digits with a value within [low, high]; false for any other text, and for -0. */
 bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64_t *value);
 
 static inline const char *pu_json_space(const char *p, const char *end)
@@ -92,7 +92,7 @@ static inline bool pu_json_digit(char byte)
     return (unsigned char)(byte - '0') <= 9;
 }
 
-/* Tells if the eight bytes at `p` are digits, and their number: pairs, then fours, then all eight are added up. */
+/* Tells if the eight bytes at `p` are digits, and the number: sums pairs, then fours, then all eight. */
 static inline bool pu_json_eight_digits(const char *p, int64_t *number)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -111,8 +111,8 @@ static inline bool pu_json_eight_digits(const char *p, int64_t *number)
 #endif
 }
 
-/* Reads digits that cannot overflow, as times, states and counters are, at `p` < `end`; returns the byte after them,
- * NULL for any other number. */
+/* Reads digits that cannot overflow, as in times, states and counters, at `p` < `end`; returns the byte after the
+ * digits, NULL for any other number. */
 static inline const char *pu_json_short_integer(const char *p, const char *end, int64_t high, int64_t *value)
 {
     const char *start = p, *stop = end - p > 15 ? p + 15 : end;

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The escape of an ASCII byte: 0 nothing, 'u' the long form, any other letter
- * the short escape. Bytes over 0x7F are looked at as sequences, not here. */
+/* The escape of an ASCII byte: 0 nothing, 'u' the long form, any other letter the short escape. Bytes over 0x7F are
+ * read as sequences, not here. */
 static const char escapes[128] = {
     [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u', [0x04] = 'u', [0x05] = 'u',  [0x06] = 'u',
     [0x07] = 'u', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [0x0B] = 'u', ['\f'] = 'f',  ['\r'] = 'r',
@@ -40,7 +40,7 @@ static size_t sequence_length(const unsigned char *at, size_t left)
     return 0;
 }
 
-/* Checks the text and counts what it takes as a JSON string without its quotes. */
+/* Checks the text and counts the bytes of the JSON string without quotes. */
 static enum pu_code measure(const unsigned char *text, size_t len, size_t *total, pu_error *error)
 {
     size_t extra = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a credentials file: `name = value`, blank ones, and comments that begin with #. */
+/* The lines of a credentials file: `name = value`, blank lines, and comments that begin with #. */
 #ifndef PURSER_CORE_KEY_LINES_H
 #define PURSER_CORE_KEY_LINES_H
 
 #include <stddef.h>
 #pragma GCC visibility push(hidden)
 
-enum pu_line { PU_LINE_NONE /* no more */, PU_LINE_ENTRY, PU_LINE_WRONG /* it is of another form */ };
+enum pu_line { PU_LINE_NONE /* a line of another form */, PU_LINE_ENTRY, PU_LINE_WRONG /* it is of another form */ };
 
 /* Begins as { text, text + len }. */
 typedef struct pu_key_lines {
     const char *at, *end;
     int number;               /* of the line found, from 1 */
-    const char *name, *value; /* of an entry; they point into the text */
+    const char *name, *value; /* of an entry: pointers into the text */
     size_t name_len, value_len;
 } pu_key_lines;
 

@@ -8,7 +8,7 @@
 #include "json_write.h"
 #include "percent.h"
 
-/* Labels carry their separator in front (`&coin=`, `,"coin":`); the first one written drops it. */
+/* A label begins with a separator (`&coin=`, `,"coin":`); the first label drops the separator. */
 enum { LABELS_MAX = 1 << 16 };
 
 static enum pu_code fail(pu_error *error, enum pu_code code, const char *message)
@@ -71,7 +71,7 @@ enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t quer
     }
     if (code != PU_OK) goto failed;
 
-    /* One slot more than needed: malloc(0) may be NULL, and a closed layout is recognised by its NULL. */
+    /* A slot more than needed: malloc(0) may be NULL, and a closed layout has a NULL. */
     layout->query = malloc((query_count + body_count + 1) * sizeof *layout->query);
     if (!layout->query) {
         code = fail_append(error, PU_NO_MEMORY);
@@ -134,8 +134,8 @@ static char *write_query_value(char *at, const pu_value *value)
     return at + len;
 }
 
-/* The room a query takes: an upper bound found without a look at the texts, or to the byte. False when a text
- * is so long that the sum could overflow; no buffer takes such a text. */
+/* The room for a query: an upper bound without reading the texts, or exact. False for a text so long that the sum
+ * could overflow; no buffer takes such a text. */
 static bool query_room(const pu_layout *layout, const pu_value *values, size_t max, bool exact, size_t *room)
 {
     char bare[PU_INTEGER_TEXT];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A layout says which named values of an operation travel in the query, which in the body, and in what order.
+/* A layout says which named values of an operation travel in the query, which in the body, and in which order.
  *
- * It holds the names already encoded, so that building a text is copying names and encoding values. A layout
- * never changes after pu_layout_open and may be used from several threads at once. */
+ * A layout holds the names already encoded: building a text copies names and encodes values. A layout never changes
+ * after pu_layout_open and may be used from several threads at once. */
 #ifndef PURSER_CORE_LAYOUT_H
 #define PURSER_CORE_LAYOUT_H
 
@@ -13,7 +13,7 @@
 
 enum { PU_LAYOUT_MAX = 64 }; /* names in each of the two lists; the widest operation has twelve */
 
-enum pu_body_form { PU_BODY_NONE, PU_BODY_OBJECT, PU_BODY_ARRAY /* an array holding one object */ };
+enum pu_body_form { PU_BODY_NONE, PU_BODY_OBJECT, PU_BODY_ARRAY /* an array with a single object */ };
 
 typedef struct pu_name {
     const char *text;
@@ -22,7 +22,7 @@ typedef struct pu_name {
 
 enum pu_value_kind { PU_VALUE_ABSENT, PU_VALUE_STRING, PU_VALUE_INTEGER, PU_VALUE_BOOLEAN };
 
-/* A value lends its text for the time of one call. */
+/* A value lends a text for the time of a call. */
 typedef struct pu_value {
     enum pu_value_kind kind;
     const char *text; /* PU_VALUE_STRING */
@@ -31,27 +31,26 @@ typedef struct pu_value {
 } pu_value;
 
 typedef struct pu_layout_slot {
-    size_t label, label_len; /* where its encoded name lies in `labels` */
+    size_t label, label_len; /* place of the encoded name in `labels` */
 } pu_layout_slot;
 
 typedef struct pu_layout {
     char *labels;
-    pu_layout_slot *query, *body; /* in the order they travel; one block, `query` owns it */
+    pu_layout_slot *query, *body; /* in the order of travel; a single block, owned by `query` */
     size_t query_count, body_count;
     enum pu_body_form form;
 } pu_layout;
 
-/* Copies the names, which travel in their order. Rejects an empty name, a name that comes twice in a list, body names
- * without a body form. The layout is zero on failure and safe to close. */
+/* Copies the names, in the order of travel. Rejects an empty name, a repeated name in a list, body names without a
+ * body form. The layout is zero on failure and safe to close. */
 enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
                             size_t body_count, enum pu_body_form form, pu_error *error);
 
 /* Closing a closed (all zero) layout does nothing. */
 void pu_layout_close(pu_layout *layout);
 
-/* Appends `a=1&b=2` or a JSON text; values[i] belongs to the i-th slot. Absent values are left out. On
- * failure the buffer keeps its length, and the error's offset counts within the value that could not be
- * written. */
+/* Appends `a=1&b=2` or a JSON text; values[i] belongs to the i-th slot. Absent values are left out. On failure the
+ * buffer keeps the old length, and the error's offset counts within the bad value. */
 enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
 enum pu_code pu_layout_body(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
 

@@ -7,10 +7,10 @@
 #include "buf.h"
 #pragma GCC visibility push(hidden)
 
-/* Writes the encoded text to `out`, which has room for 3 * len bytes, and returns how many it wrote. */
+/* Writes the encoded text to `out`, with room for 3 * len bytes, and returns the length. */
 size_t pu_percent_write(char *out, const char *text, size_t len);
 
-/* Returns what pu_percent_write would write. */
+/* Returns the length that pu_percent_write would return. */
 size_t pu_percent_length(const char *text, size_t len);
 
 /* Appends the encoded text. The buffer is unchanged on failure. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the heap is large and never filled by us: once it exists, OpenSSL takes all its own private values from
- * it (a TLS handshake's among them) and fails when it is full, without falling back. So it has room for
- * thousands of keys, and ours stop at half of it. The smallest block is one signer's state: OpenSSL fills a table with
- * bits for all of them, which would be eight times as large for blocks of 32 bytes.
+/* The heap is large and never filled by Purser, because OpenSSL takes all private values of its own from an existing
+ * heap (with the values of a TLS handshake) and fails without falling back when the heap is full. So the heap has room
+ * for thousands of keys, and Purser uses at most half. The smallest block is the state of a signer: OpenSSL fills a
+ * table with bits for all blocks, eight times as large for blocks of 32 bytes.
  *
- * Locked memory is counted against RLIMIT_MEMLOCK, untouched or not. A user's limit is 8 MiB on Debian 12: a heap that
- * cannot be locked is tried with a quarter, which leaves the other half of a limit to the program. One that cannot be
- * locked at any size is as large as can be: a heap too small for TLS would be worse. */
+ * Locked memory counts against RLIMIT_MEMLOCK, touched or not. A user's limit is 8 MiB on Debian 12: where the heap
+ * cannot be locked, a quarter is tried, and leaves half of a limit to the program. A heap that cannot be locked at any
+ * size is as large as possible: a heap too small for TLS would be worse. */
 #include "secret.h"
 
 #include <pthread.h>
@@ -17,15 +17,15 @@
 enum { LARGEST = 16 << 20, LEAST_LOCKED = 1 << 20, SMALLEST_BLOCK = 256 };
 
 static pthread_once_t heap_once = PTHREAD_ONCE_INIT;
-static size_t heap_size; /* these two are written once, at the start */
+static size_t heap_size; /* both written once, at the start */
 static bool heap_locked;
 
 static pthread_mutex_t count_mutex = PTHREAD_MUTEX_INITIALIZER;
 static size_t ordinary_bytes;
 
-/* Returns what CRYPTO_secure_malloc_init does: 0: nothing was made; 1; 2: made, but not locked. No secure heap is not a
- * failure, so the queue of errors is as it was. One that has nothing new is not touched: OpenSSL would load the texts
- * of all its errors, which take a fifth of the memory of a program that only signs. */
+/* Returns the result of CRYPTO_secure_malloc_init: 0: no heap; 1; 2: made, but not locked. A missing secure heap is no
+ * failure, so the queue of errors stays unchanged. A queue without news is not touched: OpenSSL would load the texts
+ * of all errors, a fifth of the memory of a program that only signs. */
 static int make_heap(size_t size)
 {
     int made = CRYPTO_secure_malloc_init(size, SMALLEST_BLOCK);
@@ -79,7 +79,7 @@ void pu_secret_free(void *secret, size_t size)
 {
     if (!secret) return;
     if (!CRYPTO_secure_allocated(secret)) count_ordinary(0, size);
-    OPENSSL_secure_clear_free(secret, size); /* knows which heap it came from */
+    OPENSSL_secure_clear_free(secret, size); /* OPENSSL_secure_free knows the heap of a block */
 }
 
 void pu_secret_look(pu_secret_status *status)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A secret as a text in secret memory, and the two places it is read from: a file and the environment. On the way from
- * there to a signer no byte of it lies anywhere else. */
+/* A secret as a text in secret memory, read from a file or the environment. No byte of the secret lies anywhere else
+ * on the way to a signer. */
 #ifndef PURSER_CORE_SECRET_TEXT_H
 #define PURSER_CORE_SECRET_TEXT_H
 
@@ -18,26 +18,25 @@ typedef struct pu_secret_text {
     size_t len, size;
 } pu_secret_text;
 
-/* Reads the whole file, of at most `max` bytes. It is opened once, and what was opened is judged: another file of that
- * name cannot take its place. A link of this user or of root is followed. Nothing is waited for. `*text` stays closed
- * on failure. */
+/* Reads the whole file, of at most `max` bytes. Opens the file once and judges the opened file: another file cannot
+ * take the name meanwhile. Follows a link of this user or of root. Never waits. `*text` stays closed on failure. */
 enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, size_t max, int *code);
 
-/* The same of what is open already, to its end: standard input, or what a command writes. Nothing is judged. */
+/* Likewise for an open descriptor, to the end: standard input, or the output of a command. Judges nothing. */
 enum pu_file_fault pu_secret_text_read_stream(pu_secret_text *text, int fd, size_t max, int *code);
 
 /* A copy. False for want of memory. */
 bool pu_secret_text_copy(pu_secret_text *text, const char *data, size_t len);
 
-/* Takes the value of an environment variable: it is wiped where it stood, and the variable is gone. False and a
- * closed text when the variable is not set or empty, or (with `*no_memory` set) when it could not be taken. No other
- * thread may use the environment meanwhile. */
+/* Takes the value of an environment variable, wipes the old place, and removes the variable. False and a closed text
+ * for a variable that is not set or empty, or (with `*no_memory` set) without memory. No other thread may use the
+ * environment meanwhile. */
 bool pu_secret_text_take(pu_secret_text *text, const char *name, bool *no_memory);
 
 /* Takes blanks and line ends from both sides. */
 void pu_secret_text_trim(pu_secret_text *text);
 
-/* NULL, or why the text is no key: it is empty, or it has a control character. */
+/* NULL, or why the text is no key: empty, or with a control character. */
 const char *pu_secret_text_fault(const pu_secret_text *text);
 
 /* Wipes and frees; again is fine. */

@@ -25,7 +25,7 @@ void pu_plan_free(pu_plan *plan)
     free(plan);
 }
 
-/* Makes room for one more in an array that grows by GROWTH. */
+/* Makes room for another element in an array that grows by GROWTH. */
 static enum pu_code room(void **array, uint16_t count, size_t size)
 {
     if (count == PU_MAX_SLOTS) return PU_TOO_LARGE;
@@ -83,14 +83,14 @@ pu_plan *pu_plan_new(int64_t low, int64_t high)
     uint16_t number;
     for (int kind = PU_KIND_STRING; kind < SCALAR_TYPES && code == PU_OK; kind++)
         code = add_type(plan, (pu_type){.kind = (enum pu_kind)kind}, &number);
-    if (code == PU_OK) code = pu_plan_shape(plan, &number); /* that of `any` */
+    if (code == PU_OK) code = pu_plan_shape(plan, &number); /* for `any` */
     if (code == PU_OK) return plan;
     pu_plan_free(plan);
     return NULL;
 }
 
-/* The slot of a name, made when there is none yet. Before the plan is sealed the array grows, afterwards it has room
- * for all that can be learned. */
+/* The slot of a name, made for a new name. Before the plan is sealed the array grows; afterwards the array has room
+ * for all learned names. */
 static enum pu_code slot_of(pu_plan *plan, const char *name, size_t len, bool sealed, uint16_t *slot)
 {
     for (uint16_t i = 0; i < plan->slot_count; i++) {
@@ -115,7 +115,7 @@ static enum pu_code slot_of(pu_plan *plan, const char *name, size_t len, bool se
     return PU_OK;
 }
 
-/* Writes a key's token. The key is not counted yet when that fails. */
+/* Writes a key's token. A failure comes before the key is counted. */
 static enum pu_code make_key(pu_key *key, const char *name, size_t len)
 {
     *key = (pu_key){.next = PU_NO_KEY, .token_len = (uint32_t)len + 3};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* HMAC-SHA256, in two ways that give the same bytes.
+/* HMAC-SHA256, in two ways with equal results.
  *
  * The first keeps the two hash states after the key: a signature copies 112 bytes twice and hashes. OpenSSL 3 calls
- * these functions deprecated; nothing else copies a state without an allocation, and keeps both in locked memory. One
- * withdraw (bench/sign.lua, SHA instructions present): 0.20 us against 0.26 us, a quarter of all the work below Lua.
+ * these functions deprecated; no other function copies a state without an allocation, and keeps both in locked memory.
+ * A withdrawal (bench/sign.lua, SHA instructions present): 0.20 us against 0.26 us, a quarter of all the work below
+ * Lua.
  *
  * The second keeps a keyed EVP_MAC context: for an OpenSSL without deprecated functions, or with -DPURSER_EVP_HMAC
  * where every hash must come from a provider (FIPS). */
@@ -25,12 +26,12 @@ enum { KEY_MAX = 1 << 16, RAW = 32, BLOCK = 64 };
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
-/* Both states are as good as the key: they live in secret memory. */
+/* Both states are as good as the key, and live in secret memory. */
 typedef struct keyed {
     SHA256_CTX inner, outer;
 } keyed;
 
-/* The copies made while signing need no wiping: they have moved on from the key by the time they are left. */
+/* The copies made while signing need no wiping: hashing changed the copies, and the key cannot be derived. */
 static enum pu_code sign(void *state, const void *text, size_t len, unsigned char raw[RAW], pu_error *error)
 {
     (void)error;
@@ -91,7 +92,7 @@ static enum pu_code take_key(void **state, const void *key, size_t len, pu_error
     OSSL_PARAM parameters[] = {OSSL_PARAM_utf8_string("digest", digest, strlen(digest)), OSSL_PARAM_END};
     EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
     EVP_MAC_CTX *context = mac ? EVP_MAC_CTX_new(mac) : NULL;
-    EVP_MAC_free(mac); /* the context holds it */
+    EVP_MAC_free(mac); /* the context holds the key */
     if (!context || !EVP_MAC_init(context, key, len, parameters)) {
         EVP_MAC_CTX_free(context);
         *error = (pu_error){PU_LIBRARY, "OpenSSL rejected the HMAC key", 0};
@@ -101,7 +102,7 @@ static enum pu_code take_key(void **state, const void *key, size_t len, pu_error
     return PU_OK;
 }
 
-/* Starting again without a key keeps the one it has, and forgets whatever a failed signature left. */
+/* Starting again without a key keeps the old key, and drops the state of a failed signature. */
 static enum pu_code sign(void *state, const void *text, size_t len, unsigned char raw[RAW], pu_error *error)
 {
     EVP_MAC_CTX *context = state;

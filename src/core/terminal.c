@@ -12,7 +12,7 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-/* Signal handlers read it: it is whole before the first is set, and changes after the last is gone. */
+/* Signal handlers read the state: complete before the first handler is set, changed after the last is gone. */
 static struct {
     bool is_hidden;
     int fd;
@@ -37,7 +37,7 @@ static bool set_echo(bool on)
 {
     struct termios settings = state.before;
     if (!on) settings.c_lflag &= ~(tcflag_t)ECHO;
-    return tcsetattr(state.fd, TCSAFLUSH, &settings) == 0; /* what was typed before is not taken for the secret */
+    return tcsetattr(state.fd, TCSAFLUSH, &settings) == 0; /* text typed before is not taken for the secret */
 }
 
 static void on_signal(int number);
@@ -56,8 +56,7 @@ static void unhandle(int i)
     state.is_handled[i] = false;
 }
 
-/* Shows what is typed, and lets the signal do what it would have done. A process that was stopped and continues hides
- * again. */
+/* Turns echo on, and lets the signal act. A process that was stopped and continues hides again. */
 static void on_signal(int number)
 {
     int kept = errno, i = 0;

@@ -7,7 +7,7 @@ typedef struct vault_line {
     const char *key, *secret, *rest, *end; /* a tab stands before the secret and before the rest */
 } vault_line;
 
-/* The next line that holds a whole secret: one whose writing was cut off has no tab after it. */
+/* The next line with a whole secret: a line cut off in writing has no tab after the secret. */
 static bool next_vault_line(const char **at, const char *end, vault_line *line)
 {
     while (*at < end) {
@@ -34,7 +34,7 @@ void pu_vault_remove_secrets(pu_secret_text *vault)
             memmove(out, parts[i], len);
             out += len;
         }
-        if (at > line.end) *out++ = '\n'; /* else the file ends without one, and there is no room for it */
+        if (at > line.end) *out++ = '\n'; /* else the file ends without a newline, and there is no room for a newline */
     }
     vault->len = (size_t)(out - vault->data);
 }

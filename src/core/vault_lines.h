@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a vault: an API key, its secret and the rest, with a tab after the key and after the secret. A line
- * whose writing was cut off has no second tab and counts for nothing. */
+/* The lines of a vault: an API key, a secret and the rest, with a tab after the key and after the secret. A line cut
+ * off in writing has no second tab and counts for nothing. */
 #ifndef PURSER_CORE_VAULT_LINES_H
 #define PURSER_CORE_VAULT_LINES_H
 
@@ -10,7 +10,7 @@
 #include "secret_text.h"
 #pragma GCC visibility push(hidden)
 
-/* Takes the secrets out of the text, in place: what stays are lines with the key, a tab and the rest. */
+/* Takes the secrets out of the text, in place: leaves lines with the key, a tab and the rest. */
 void pu_vault_remove_secrets(pu_secret_text *vault);
 
 /* Copies the secret of the key into `secret`, which stays closed where the vault has none. False for want of memory. */

@@ -28,7 +28,7 @@ enum pu_code pu_sha512(const void *text, size_t len, unsigned char out[PU_SHA512
     return digest(EVP_sha512(), text, len, out, error);
 }
 
-/* The points of order 1, 2, 4 and 8, without their sign. */
+/* The points of order 1, 2, 4 and 8, without the sign. */
 static const unsigned char small_orders[][PU_ED25519_KEY] = {
     {0},
     {1},
@@ -78,7 +78,7 @@ enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const vo
     return PU_OK;
 }
 
-/* The six bits of a letter; -1 where it is none. */
+/* The six bits of a letter; -1 for any other byte. */
 static int bits_of(char letter)
 {
     if (letter >= 'A' && letter <= 'Z') return letter - 'A';

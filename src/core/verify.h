@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks signatures of others: Ed25519, the two digests that they are made over, and base64. */
+/* Checks signatures of others: Ed25519, two digests, and base64. */
 #ifndef PURSER_CORE_VERIFY_H
 #define PURSER_CORE_VERIFY_H
 
@@ -16,13 +16,13 @@ enum pu_code pu_sha512(const void *text, size_t len, unsigned char out[PU_SHA512
 /* False for a key of small order, for which anybody can make signatures, and for a second spelling of a key. */
 bool pu_is_ed25519_key(const unsigned char key[PU_ED25519_KEY]);
 
-/* Sets `*good` where the signature is that of the key over the text. A key of small order is never good: one signature
- * fits many texts of it. Nor is a second spelling of a key or of a signature. */
+/* Sets `*good` where the signature is the key's over the text. A key of small order is never good: a signature fits
+ * many texts. Nor is a second spelling of a key or of a signature good. */
 enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const void *text, size_t len,
                                const unsigned char signature[PU_ED25519_SIGNATURE], bool *good, pu_error *error);
 
-/* Writes the bytes of a base64 text (RFC 4648, section 4) to `out`, which has room for len / 4 * 3 of them. False where
- * it is not the one spelling of some bytes: without blanks, padded, and with zero bits behind the last byte. */
+/* Writes the bytes of a base64 text (RFC 4648, section 4) to `out`, with room for len / 4 * 3 bytes. False for any
+ * spelling but the canonical: without blanks, padded, and with zero bits after the last byte. */
 bool pu_base64_decode(const char *text, size_t len, unsigned char *out, size_t *out_len);
 
 #pragma GCC visibility pop

@@ -44,7 +44,7 @@ const char *pu_walk_mistyped(pu_walk *w, const char *at, enum pu_kind expected)
     return NULL;
 }
 
-/* A string whose field holds integers or booleans. Escapes in it are odd, but they are still that text. */
+/* A string for a field of integers or booleans. Escapes are odd, but decode to an accepted text. */
 static void narrow_string(pu_walk *w, enum pu_kind kind, pu_entry *entry)
 {
     char plain[128];
@@ -145,7 +145,7 @@ static bool is_text(const pu_entry *entry)
     return entry->kind >= PU_ENTRY_TEXT;
 }
 
-/* The first colon of a text, which an escape may hide, and what follows it; NULL when there is none. */
+/* The first colon of a text, perhaps escaped, and the rest; NULL without a colon. */
 static const char *find_colon(const pu_entry *entry, const char **after)
 {
     const char *p = entry->text, *end = p + entry->len;
@@ -163,9 +163,9 @@ static const char *find_colon(const pu_entry *entry, const char **after)
     return NULL;
 }
 
-enum { LONGEST_PART = 512 }; /* of an address or a memo, as it stands in the document; no longer one is split off */
+enum { LONGEST_PART = 512 }; /* of an address or a memo in the document; a longer text is not split */
 
-/* The text that part of an entry stands for; its length, or -1 for too long a one. */
+/* The text of a part of an entry; the length, or -1 for too long a part. */
 static int plain_part(const pu_entry *entry, const char *text, const char *end, char out[LONGEST_PART])
 {
     size_t len = (size_t)(end - text);
@@ -175,7 +175,7 @@ static int plain_part(const pu_entry *entry, const char *text, const char *end, 
     return (int)len;
 }
 
-/* A URI: a name of lower-case letters before the colon, followed by what may be an address. */
+/* A URI: lower-case letters before the colon, and an address after the colon. */
 static bool is_uri(const char *name, int name_len, int rest_len)
 {
     for (int i = 0; i < name_len; i++)

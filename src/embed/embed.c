@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole of Purser in one function, for programs that ship no file beside themselves: its Lua modules are in here as
- * one text (tools/bundle.lua), its C modules are linked. Part of libpurser.a alone. */
+/* The whole of Purser in a function, for programs without files beside the executable: holds the Lua modules as a text
+ * (tools/bundle.lua), and links the C modules. Part of libpurser.a alone. */
 #include "compat.h"
 
 int luaopen_purser_core(lua_State *L);

@@ -27,8 +27,8 @@ enum {
 
 typedef struct handle {
     httpd_server *server; /* NULL: closed */
-    bool busy;            /* handing out a request: a finaliser may run there and call this very server */
-    bool closing;         /* it asked for close */
+    bool busy;            /* a request is being pushed: a finaliser may run and call this very server */
+    bool closing;         /* close was requested */
 } handle;
 
 static handle *check_handle(lua_State *L)
@@ -36,7 +36,7 @@ static handle *check_handle(lua_State *L)
     return luaL_checkudata(L, 1, TYPE);
 }
 
-/* The last look before the server or a request of it is used: no call of Lua that can allocate may follow it. */
+/* Call this last before the server or a request is used: a Lua call that allocates may run a finaliser. */
 static httpd_server *check_server(lua_State *L)
 {
     handle *h = check_handle(L);
@@ -65,7 +65,7 @@ static int httpd_lua_listen(lua_State *L)
         .max_body = (size_t)option_integer(L, "max_body", DEFAULT_MAX_BODY, 0, INT32_MAX),
         .max_connections = (unsigned)option_integer(L, "max_connections", DEFAULT_MAX_CONNECTIONS, 1, 100000),
     };
-    lua_getfield(L, 1, "host"); /* stays on the stack while C looks at it */
+    lua_getfield(L, 1, "host"); /* stays on the stack while C reads the string */
     if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TSTRING) return luaL_error(L, "httpd.listen: host is not a string");
     options.host = lua_isnil(L, -1) ? "127.0.0.1" : lua_tostring(L, -1);
 
@@ -79,7 +79,7 @@ static int httpd_lua_listen(lua_State *L)
     if (h->server) return 1;
     lua_pushnil(L);
     lua_pushstring(L, message);
-    lua_pushstring(L, options.cause); /* nil where it is NULL */
+    lua_pushstring(L, options.cause); /* nil for NULL */
     return 3;
 }
 
@@ -96,7 +96,7 @@ static void push_lower(lua_State *L, const char *text, size_t len)
     luaL_pushresult(&buffer);
 }
 
-/* Pushes the map of headers. A name that is sent twice has its values joined by a comma, as HTTP reads them. */
+/* Pushes the map of headers. The values of a repeated name are joined by a comma, as in HTTP. */
 static void push_headers(lua_State *L, const httpd_request *request)
 {
     size_t count;
@@ -126,7 +126,7 @@ static int next_alone(lua_State *L)
         lua_pushnil(L);
         return 1;
     }
-    /* The request leaves the queue last: an error while the table is made leaves it for another try. */
+    /* The request leaves the queue last: an error during the push leaves the request for another try. */
     size_t len;
     const char *body = httpd_body(request, &len);
     lua_createtable(L, 0, 6);
@@ -153,14 +153,14 @@ static void release(handle *h)
     h->closing = false;
 }
 
-/* Nothing may take the request, or end the server, while a table is made of it. */
+/* Nothing may take the request, or end the server, during the push. */
 static int server_next(lua_State *L)
 {
     handle *h = check_handle(L);
     lua_settop(L, 2);
     check_server(L);
     if (!lua_isnil(L, 2)) lpu_check_integer(L, 2, 0, INT32_MAX);
-    if (h->busy) { /* asked by a finaliser, for which there is nothing just now */
+    if (h->busy) { /* a call by a finaliser gets nothing now */
         lua_pushnil(L);
         return 1;
     }
@@ -179,8 +179,7 @@ static httpd_request *check_request(lua_State *L, const httpd_server *server)
     return request;
 }
 
-/* Status, headers and body from `first` on, checked so that nothing after this can raise while a response is
- * held. */
+/* Status, headers and body from `first` on, fully checked: nothing later can raise while a response is held. */
 static unsigned check_answer(lua_State *L, int first)
 {
     unsigned status = (unsigned)lpu_check_integer(L, first, 200, 599);
@@ -200,8 +199,7 @@ static const char *body_at(lua_State *L, int index, size_t *len)
     return lua_isnoneornil(L, index) ? "" : lua_tolstring(L, index, len);
 }
 
-/* Adds the headers at `index` and sends; the id is closed whatever comes of it, except when a header is
- * rejected. */
+/* Adds the headers at `index` and sends; closes the id in every case but a rejected header. */
 static int answer(lua_State *L, httpd_server *server, httpd_request *request, unsigned status,
                   struct MHD_Response *response, int index)
 {
@@ -234,7 +232,7 @@ static int server_respond(lua_State *L)
     httpd_request *request = check_request(L, server);
     size_t len;
     const char *body = body_at(L, 5, &len);
-    /* libmicrohttpd copies the bytes and only reads them; its prototype just says void *. */
+    /* libmicrohttpd copies the bytes and only reads; the prototype just says void *. */
     union {
         const char *in;
         void *out;
@@ -271,7 +269,7 @@ static int server_fail(lua_State *L)
     return answer(L, server, request, status, response, 5);
 }
 
-/* ---- the other methods ---- */
+/* ---- further methods ---- */
 
 static int server_port(lua_State *L)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Caveats of libmicrohttpd 0.9.75 that shape this file:
  *
- * - A connection is suspended in the last call of the access handler and in the content reader only. A
- * response may be queued while it is suspended; MHD_resume_connection then sends it at the next step.
- * - Returning MHD_NO from the access handler is how a connection ends without an answer, so a fault marks the
- * request and resumes it; the handler is called again and obeys.
- * - MHD_USE_TURBO keeps libmicrohttpd from calling shutdown() before close(): with it a reset would arrive
- * behind an orderly end, and the peer would see that instead.
- * - MHD_stop_daemon aborts the process when a connection is still suspended: httpd_close resumes all of them
+ * - A connection is suspended in the last call of the access handler and in the content reader only. A response may be
+ * queued for a suspended connection; MHD_resume_connection then sends the response at the next step.
+ * - Returning MHD_NO from the access handler ends a connection without an answer. A fault marks the request and
+ * resumes the connection; the handler is called again and returns MHD_NO.
+ * - MHD_USE_TURBO keeps libmicrohttpd from calling shutdown() before close(): after a shutdown the peer would see an
+ * orderly end instead of a reset.
+ * - MHD_stop_daemon aborts the process when a connection is still suspended: httpd_close resumes all connections
  * first.
- * - Where it has no epoll (it uses select then) it takes no new connection once max_connections was reached,
- * even when places become free again.
- * - The request's target is only available undecoded in the URI log callback, which therefore makes the
- * request. */
+ * - Without epoll, libmicrohttpd uses select, and takes no new connection once max_connections was reached, even when
+ * places become free again.
+ * - The request's target is only available undecoded in the URI log callback, so that callback makes the request. */
 #include "server.h"
 
 #include <arpa/inet.h>
@@ -25,7 +24,7 @@
 #include <time.h>
 
 enum { BUCKETS = 256, FIRST_BODY = 512, FLUSH_STEPS = 4 };
-enum { IDLE_SECONDS = 10 }; /* a connection on which nothing moves is closed, or a thousand of them keep others out */
+enum { IDLE_SECONDS = 10 }; /* close an idle connection, or a thousand idle connections keep others out */
 
 typedef struct list {
     httpd_request *first, *last;
@@ -37,16 +36,16 @@ struct httpd_server {
     uint16_t port;
     int64_t last_id;
     bool closing;
-    unsigned unsent;    /* answers handed to libmicrohttpd that have not been seen off */
-    list queued;        /* whole requests that were not taken yet */
+    unsigned unsent;    /* answers given to libmicrohttpd and not yet completed */
+    list queued;        /* whole requests, not yet taken */
     list open[BUCKETS]; /* taken and unanswered, by id */
     list paused;        /* paced answers between two pieces */
 };
 
 struct httpd_request {
     httpd_server *server;
-    struct MHD_Connection *connection; /* NULL until the headers are there */
-    list *in;                          /* the list it is in; a request in a list is suspended */
+    struct MHD_Connection *connection; /* NULL until the headers arrive */
+    list *in;                          /* the request's list; a request in a list is suspended */
     httpd_request *before, *after;
     int64_t id;
     bool answered, ended, too_large;
@@ -60,7 +59,7 @@ struct httpd_request {
     char target[];
 };
 
-/* A body on its way out; libmicrohttpd frees it with its response. */
+/* A body under way; libmicrohttpd frees the body with the response. */
 typedef struct paced_body {
     httpd_request *request;
     httpd_pace pace;
@@ -108,7 +107,7 @@ static void drop_body(httpd_request *request)
 
 /* ---- callbacks of libmicrohttpd ---- */
 
-/* The first callback of a request. What it returns is *context in the other callbacks. */
+/* The first callback of a request. The return value is *context in the other callbacks. */
 static void *begin_request(void *server, const char *target, struct MHD_Connection *connection)
 {
     (void)connection;
@@ -120,7 +119,7 @@ static void *begin_request(void *server, const char *target, struct MHD_Connecti
     return request;
 }
 
-/* The last: answered, failed or lost. Called for every request that began. */
+/* The last callback: answered, failed or lost. Called for every request that began. */
 static void end_request(void *server, struct MHD_Connection *connection, void **context,
                         enum MHD_RequestTerminationCode code)
 {
@@ -167,7 +166,7 @@ static void note_peer(httpd_request *request)
     if (!inet_ntop(address->sa_family, bytes, request->peer, sizeof request->peer)) request->peer[0] = '\0';
 }
 
-/* Keeps a piece of the body. Past the ceiling nothing is kept, and what follows is only read away. */
+/* Keeps a piece of the body. Past the ceiling, reads the rest and keeps nothing. */
 static bool append_body(httpd_request *request, const char *bytes, size_t len)
 {
     size_t max = request->server->max_body;
@@ -214,7 +213,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     httpd_request *request = *request_context;
     if (!request || request->ended || server->closing) return MHD_NO;
 
-    if (!request->connection) { /* the headers are there */
+    if (!request->connection) { /* headers only */
         request->connection = connection;
         request->method = method;
         return announces_too_much(request) ? reject_body(connection) : MHD_YES;
@@ -233,7 +232,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return MHD_YES;
 }
 
-/* Query arguments are never looked at here, so nothing is decoded for them. */
+/* Query arguments are not used here: decode nothing. */
 static size_t leave_encoded(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context, (void)connection;
@@ -348,8 +347,7 @@ uint16_t httpd_port(const httpd_server *server)
     return server->port;
 }
 
-/* Resumes the paced answers whose time has come; returns the milliseconds to the next, or `wait` if that is
- * sooner. */
+/* Resumes the paced answers whose time has come; returns the milliseconds to the next, or `wait` if sooner. */
 static int64_t wake(httpd_server *server, int64_t wait)
 {
     if (!server->paused.first) return wait;
@@ -466,7 +464,7 @@ struct MHD_Response *httpd_paced_response(httpd_request *request, const char *bo
     if (!paced) return NULL;
     *paced = (paced_body){request, pace, len};
     if (len) memcpy(paced->bytes, body, len);
-    /* An empty body that is cut short still has to miss something: one byte is promised. */
+    /* An empty body still needs a missing byte to be cut short: promise a byte. */
     uint64_t promised = len ? len : pace.limit == 0;
     struct MHD_Response *response = MHD_create_response_from_callback(promised, BLOCK, read_paced, paced, free);
     if (!response) free(paced);

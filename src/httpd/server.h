@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* An HTTP server that its owner steps: requests are taken from it and answered by id, in any order, at any
- * time.
+/* An HTTP server that the owner steps: takes requests, and answers by id, in any order, at any time.
  *
- * It runs libmicrohttpd without threads: bytes move inside httpd_wait and httpd_flush only. A request that
- * has arrived whole is suspended and queued; its answer, or its failure, resumes it. While it is suspended a
- * peer that goes away is not noticed; the answer then goes nowhere, quietly. It listens on loopback alone. Not
- * thread-safe. Never includes lua.h. */
+ * Runs libmicrohttpd without threads: bytes move inside httpd_wait and httpd_flush only. A request that has arrived
+ * whole is suspended and queued; an answer, or a failure, resumes the request. A peer that goes away during the
+ * suspension is not noticed; the answer is then dropped. Listens on loopback alone. Not thread-safe. Never includes
+ * lua.h. */
 #ifndef PURSER_HTTPD_SERVER_H
 #define PURSER_HTTPD_SERVER_H
 
@@ -26,19 +25,19 @@ typedef struct httpd_header {
 
 typedef struct httpd_options {
     const char *host; /* a numeric address of loopback, or "localhost" */
-    uint16_t port;    /* 0: any that is free */
+    uint16_t port;    /* 0: any free port */
     size_t max_body;  /* a longer body is answered with 413 and never handed out */
     unsigned max_connections;
-    const char *cause; /* set when it cannot listen: "in_use", "remote", or NULL for another */
+    const char *cause; /* set when the server cannot listen: "in_use", "remote", or NULL for another cause */
 } httpd_options;
 
 enum httpd_fault {
     HTTPD_CLOSE, /* the connection ends without an answer */
-    HTTPD_RESET, /* the same by a TCP reset */
+    HTTPD_RESET, /* likewise by a TCP reset */
 };
 
-/* The pace of a body: `limit` bytes of it (then the connection ends, if that is less than the body), in
- * pieces of `piece` bytes every `interval_ms` (piece 0: as fast as it goes). */
+/* The pace of a body: `limit` bytes (a smaller limit than the body ends the connection), in pieces of `piece` bytes
+ * every `interval_ms` (piece 0: full speed). */
 typedef struct httpd_pace {
     size_t limit, piece;
     int64_t interval_ms;
@@ -47,20 +46,19 @@ typedef struct httpd_pace {
 /* NULL on failure, with a text in `message`. */
 httpd_server *httpd_listen(httpd_options *options, char *message, size_t message_size);
 
-/* Ends every connection, the unanswered ones too, and frees the server and all its requests. */
+/* Ends every connection, with unanswered requests, and frees the server and all requests. */
 void httpd_close(httpd_server *server);
 
 uint16_t httpd_port(const httpd_server *server);
 
-/* Moves bytes until a request is there or the time is over (negative: no end). The request stays the server's
- * and stays first in the queue until httpd_take. */
+/* Moves bytes until a request arrives or the time is over (negative: no end). The request stays the server's, first in
+ * the queue, until httpd_take. */
 httpd_request *httpd_wait(httpd_server *server, int64_t timeout_ms);
 
-/* Takes the request httpd_wait gave out of the queue; it is open under its id from now on. Its body is gone
- * then. */
+/* Takes the first request of httpd_wait out of the queue, and opens the request's id. Frees the body. */
 void httpd_take(httpd_request *request);
 
-/* The open request of this id, or NULL. */
+/* The open request with an id, or NULL. */
 httpd_request *httpd_find(const httpd_server *server, int64_t id);
 
 /* All pointers live as long as the request does. */
@@ -71,21 +69,20 @@ const char *httpd_peer(const httpd_request *request);
 const char *httpd_body(const httpd_request *request, size_t *len);
 const httpd_header *httpd_headers(const httpd_request *request, size_t *count);
 
-/* Answers an open request and closes its id. Takes over `response`. False when libmicrohttpd rejected the
- * answer: the connection ends then. */
+/* Answers an open request and closes the id. Takes over `response`. False when libmicrohttpd rejects the answer: the
+ * connection then ends. */
 bool httpd_respond(httpd_request *request, unsigned status, struct MHD_Response *response);
 
 /* Ends an open request without an answer. */
 void httpd_fail(httpd_request *request, enum httpd_fault fault);
 
-/* A response whose body arrives as `pace` says; it copies `body`. NULL for want of memory. For one request
- * only. */
+/* A response whose body arrives at a `pace`; copies `body`. NULL without memory. For a single request. */
 struct MHD_Response *httpd_paced_response(httpd_request *request, const char *body, size_t len, httpd_pace pace);
 
-/* Sends what can be sent now, unless requests are queued: then the next httpd_wait will find the time. */
+/* Sends without waiting, unless requests are queued: the next httpd_wait then sends. */
 void httpd_flush(httpd_server *server);
 
-/* Milliseconds of a clock that never jumps. */
+/* Milliseconds of a monotonic clock. */
 int64_t httpd_now_ms(void);
 
 #pragma GCC visibility pop

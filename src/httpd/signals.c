@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A flag that SIGINT and SIGTERM raise, for a program that polls it: pure Lua cannot catch signals. Only the command
- * line calls this; the library itself never touches signals. */
+/* A flag that SIGINT and SIGTERM raise, for a program that polls: pure Lua cannot catch signals. Only the command line
+ * uses the flag; the library never touches signals. */
 #include "signals.h"
 
 #include <signal.h>
@@ -25,7 +25,7 @@ static int catch_signals(lua_State *L)
     return 0;
 }
 
-/* signalled() -> whether one of them has come. */
+/* signalled() -> whether a signal has come. */
 static int signalled(lua_State *L)
 {
     lua_pushboolean(L, caught != 0);

@@ -175,7 +175,7 @@ end)
 actions.run = writing(true, function(screen, options)
   return { screen.receive:run { customers = screen.customers, deadline_ms = options.once and 0 or options.deadline,
     made = function(event) show_event(screen.client, event, options) end,
-    told = function(name, event, taken, message)
+    delivered = function(name, event, taken, message)
       local text = taken or plain_text.clean(values.in_shell(tostring(message)))
       if not taken then report.say("%s did not take %s: %s", name, event.id, text) end
     end,

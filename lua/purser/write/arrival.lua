@@ -32,6 +32,9 @@ for _, row in ipairs(operations.list) do
 end
 local TRAVELS = "operation IN (" .. table.concat(names, ", ") .. ")"
 
+--- The condition of a row of purser_calls that is a withdrawal.
+M.TRAVELS = TRAVELS
+
 --- The condition of a row of purser_calls that was made: of a withdrawal, seen to be sent.
 M.MADE = ("state = 'done' AND (NOT %s OR %s = 'sent')"):format(TRAVELS, M.COLUMN)
 

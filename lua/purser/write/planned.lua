@@ -14,6 +14,7 @@ local home = require "purser.write.journal.home"
 local hooks = require "purser.client.call.hooks"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
+local payees = require "purser.write.payees"
 local private = require "purser.client.util.private"
 local reading = require "purser.write.reading"
 local service_clock = require "purser.client.call.clock"
@@ -143,6 +144,16 @@ M.look = arrival.look
 --- Looks at the oldest withdrawals to a destination whose end was not seen.
 ---@type fun(client: purser.Client, journal: purser.Journal, destination: string)
 M.look_at_destination = arrival.look_at_destination
+
+--- Returns a function from an address to the payee of the last half year whose ends alone are the same; nil and an
+--- error where the journal, by default the client's own, cannot be read.
+---@param client purser.Client
+---@param journal purser.Journal|nil
+---@return (fun(address: string): string|nil)|nil look_alike, purser.Error|nil err
+function M.look_alikes(client, journal)
+  local state = private.state_of(client)
+  return payees.of(journal or state and state._journal, client:now())
+end
 
 --- Keeps the state of a withdrawal's record that a client saw, in the client's journal.
 ---@param client purser.Client

@@ -322,7 +322,7 @@ describe("A receiver's lane", function()
     for round = 1, rounds do
       add(now)
       made[round] = now
-      box:deliver(db, senders, function() return now end, { budget_ms = BUDGET_MS, told = function(_, event, ok)
+      box:deliver(db, senders, function() return now end, { budget_ms = BUDGET_MS, delivered = function(_, event, ok)
         if ok then worst = math.max(worst, now - made[tonumber(event.id:match "%d+")]) end
       end })
       now = now + 10000

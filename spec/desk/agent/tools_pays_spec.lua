@@ -75,6 +75,21 @@ describe("an agent", function()
     files.remove(folder)
   end)
 
+  it("is told of a look-alike of an earlier payee", function()
+    local ends = { "0x9f8a", "c3d4" }
+    local paid, alike = ends[1] .. ("12"):rep(16) .. ends[2], ends[1] .. ("34"):rep(16) .. ends[2]
+    local function propose(reference, address)
+      return call("propose", { reference = reference, operation = "wallet.withdraw", params = withdrawal("30",
+        { network = "ETH", address = address }) })
+    end
+    assert.equal("accepted", call("pay", { reference = "a", digest = propose("a", paid).digest }).state)
+    local plan = propose("b", alike)
+    assert.equal("proposed", plan.state)
+    assert.matches("only the ends of the address are those of " .. paid .. ", which was paid before",
+      table.concat(plan.warnings, "\n"), 1, true)
+    assert.same({}, propose("c", paid).warnings)
+  end)
+
   it("pays a proposed payment once, however often the reference is repeated", function()
     local paid, plan = pay("inv-1", "20")
     assert.equal("accepted", paid.state, paid.reason)

@@ -6,7 +6,7 @@ local core = require "purser.core"
 local policies = require "policies"
 local ssh_keys = require "ssh_keys"
 
-local PAYEE, OTHER = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ", "TTCL2e9RcRaasV9ZvczqmBVcuMKeY2Quz2"
+local PAYEE, OTHER = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD", "TMQxETRvJYfvnH498Xd3ALapE6ZeWzsh6s"
 local MEMO = { coin = "XRP", network = "XRP", address = "rMQ98K56yXJbDGv49ZSmW51sLn94Xe1mu1", memo = "7" }
 local MINUTE = 60000
 

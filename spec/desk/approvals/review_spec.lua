@@ -216,7 +216,7 @@ describe("the review of a plan", function()
   end)
 
   it("lets no text of the maker's begin a line as the page's own lines begin", function()
-    local shown = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+    local shown = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD"
     local line = "    to " .. shown:gsub("....", "%0 ")
     for _, member in ipairs { "payee", "memo", "remark", "contractAddress" } do
       for _, fill in ipairs { " ", "\194\160", "\227\128\128", "." } do

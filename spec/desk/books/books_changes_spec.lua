@@ -7,7 +7,7 @@ local core = require "purser.core"
 local files = require "files"
 
 local MINUTE, HOUR, DAY = 60000, 3600000, 86400000
-local PAYEE = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+local PAYEE = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD"
 
 describe("books of what changes behind their back:", function()
   local world, books, log

@@ -134,7 +134,7 @@ describe("purser.desk.books", function()
       assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = ("%d"):format(i) })
     end
     assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
-      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+      address = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD" })
     assert(books:sync())
     local ids = {}
     for row in books:each() do ids[row.entity] = row.rid end

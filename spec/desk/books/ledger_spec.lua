@@ -8,7 +8,7 @@ local ledger = require "purser.desk.books.ledger"
 local records = require "purser.desk.books.record"
 
 local MINUTE, NOW = 60000, 1700000000000
-local OUTSIDE = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+local OUTSIDE = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD"
 
 -- Returns the facts about each withdrawal of a world whose fee is where it says: "on top", "inside", and how it is
 -- known.

@@ -8,7 +8,7 @@ local model = require "purser.desk.books.model"
 local record = require "purser.desk.books.record"
 
 local MINUTE, DAY = 60000, 86400000
-local OUTSIDE = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+local OUTSIDE = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD"
 
 describe("A statement", function()
   after_each(files.remove_kept)

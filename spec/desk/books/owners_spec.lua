@@ -7,7 +7,7 @@ local owners = require "purser.desk.books.owners"
 local purser = require "purser"
 local simulated = require "simulated"
 
-local SAVED = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+local SAVED = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD"
 
 describe("The owners of the books", function()
   after_each(files.remove_kept)
@@ -72,7 +72,7 @@ describe("The owners of the books", function()
     assert(client.sub_account:transfer { fromAccount = "desk1", toAccount = "desk2", fromAccountType = "SPOT",
       toAccountType = "SPOT", asset = "USDT", amount = "7" })
     local sent = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
-      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+      address = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD" })
     assert.truthy(sent.id)
     assert.equal(3, assert(books:sync { due = true }).owners)
     assert.same({ "Sub-desk1 Sub-desk2 7" }, books_world.column(books,

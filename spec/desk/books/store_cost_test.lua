@@ -11,8 +11,8 @@ local stores = require "purser.desk.books.store"
 local NOW, DAY, COUNT = 1700000000000, 86400000, tonumber(os.getenv "PURSER_RECORDS") or 60000
 local FIRST, STEP = NOW - 80 * DAY, math.floor(79 * DAY / COUNT)
 
-local ONE = '{"id":"%032x","txId":"%064x","coin":"USDT","network":"Tron(TRC20)","address":"TXbuy5rFPKWTMsHX6XgYoTTyEBR'
-  .. 'KoPf7aJ","amount":"%d.25","transferType":0,"status":7,"transactionFee":"1","confirmNo":20,"applyTime":%d,'
+local ONE = '{"id":"%032x","txId":"%064x","coin":"USDT","network":"Tron(TRC20)","address":"TL5UWFAbso4chMJwkapgMaF8KXq'
+  .. 'HEVgXGD","amount":"%d.25","transferType":0,"status":7,"transactionFee":"1","confirmNo":20,"applyTime":%d,'
   .. '"updateTime":%d,"remark":"","memo":"","transHash":"%064x","coinId":"c","vcoinId":"c"}'
 
 -- A service that has nothing but withdrawals, one every few seconds; and how many records it showed.

@@ -48,7 +48,7 @@ describe("The books in PostgreSQL", function()
         tx_id = ("ab"):rep(32) })
     end
     assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
-      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+      address = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD" })
     assert(world.client.sub_account:transfer { toAccount = "desk1", fromAccountType = "SPOT", toAccountType = "SPOT",
       asset = "USDT", amount = "4" })
     return world

@@ -28,7 +28,7 @@ local function busy(options)
   assert(desk.wallet:internal_transfer { toAccountType = "UID", toAccount = world.main.uid, asset = "USDT",
     amount = "2" })
   assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
-    address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+    address = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD" })
   return world
 end
 

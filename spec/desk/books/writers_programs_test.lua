@@ -41,7 +41,7 @@ local function world_of()
   assert(world.clients.desk1.wallet:internal_transfer { toAccountType = "UID", toAccount = world.main.uid,
     asset = "USDT", amount = "2" })
   assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
-    address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+    address = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD" })
   assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "30", address = address })
   sim:advance(1000)
   assert(books:sync())
@@ -51,7 +51,7 @@ local function world_of()
   assert(books:sync())
   sim:advance(2 * DAY)
   assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "11",
-    address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+    address = "TL5UWFAbso4chMJwkapgMaF8KXqHEVgXGD" })
   sim:advance(1000)
   assert(books:sync())
   return world, books

@@ -4,7 +4,7 @@
 local own = require "own_journal"
 local purser = require "purser"
 
-local PARAMS = { coin = "USDT", address = "TQrYkD6Z2Rn4Vd2eDLqVnYqrXy8fvV4STm", amount = "5", netWork = "TRX" }
+local PARAMS = { coin = "USDT", address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm", amount = "5", netWork = "TRX" }
 
 describe("the key of a payment", function()
   local payouts

@@ -65,7 +65,7 @@ describe("A run with events to hand over", function()
       world.sim:advance(3600000)
       local handed = 0
       leases = 0
-      assert(world.receive:run { deadline_ms = 0, told = function() handed = handed + 1 end })
+      assert(world.receive:run { deadline_ms = 0, delivered = function() handed = handed + 1 end })
       assert.equal(count, handed)
       assert.equal(3 + count, leases) -- the first, one a look, one an event, and the release
     end

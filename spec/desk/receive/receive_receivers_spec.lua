@@ -67,7 +67,7 @@ describe("A receiver of deposits", function()
     world.sim:advance(HOUR)
     local failed = {}
     local function run()
-      assert(receive:run { deadline_ms = 0, told = function(name, _, ok, message)
+      assert(receive:run { deadline_ms = 0, delivered = function(name, _, ok, message)
         if not ok then failed[name] = (failed[name] or "") .. tostring(message) .. "; " end
       end })
       world.sim:advance(DAY)

@@ -31,8 +31,8 @@ describe("the latest records", function()
     assert(client.wallet:internal_transfer { toAccountType = "UID", toAccount = payee.uid, asset = "USDT",
       amount = "0.5" })
     sim:advance(86400000)
-    local id = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "T" .. ("a"):rep(33),
-      amount = "10", withdrawOrderId = "w1" }).id
+    local id = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "10", withdrawOrderId = "w1",
+      address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }).id
     local records = console.latest(sim, 50)
     assert.equal("5 SUCCESS", records.deposits[1].status)
     assert.equal("99", records.deposits[1].amount)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Small balances into the platform's token: C12, C13, C14.
 
+local made_address = require "made_address"
 local purser = require "purser"
 local signed = require "signed"
 
@@ -76,7 +77,7 @@ describe("conversion of small balances", function()
 
   it("leaves locked funds alone", function()
     local owner = assert(sim:account { balances = { DOGE = "40" } })
-    get(sim, owner, "C2", { coin = "DOGE", netWork = "DOGE", address = "D" .. ("z"):rep(33), amount = "26" })
+    get(sim, owner, "C2", { coin = "DOGE", netWork = "DOGE", address = made_address("doge", 1), amount = "26" })
     local made = get(sim, owner, "C13", { asset = "DOGE" })
     assert.same({ { "DOGE" }, "0", "30" }, { made.successList, free(sim, owner, "DOGE"),
       free(sim, owner, "DOGE", "SPOT", "locked") })

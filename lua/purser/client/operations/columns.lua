@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Columns by type: one function a type says what is good. Lists, customers' files, the agent and single calls ask the
--- same. A judge returns "good"; or "told" (a person looks at it) or "refused", a message and what to do.
+-- same. A judge returns "good"; or "doubtful" (a person looks at it) or "refused", a message and what to do.
 
 local lazy = require "purser.client.util.lazy"
 local memos = require "purser.client.operations.memos"
@@ -14,9 +14,9 @@ local M = {}
 local find, format, gmatch, lower, match = string.find, string.format, string.gmatch, string.lower, string.match
 
 local function refused(message, hint) return "refused", message, hint end
-local function told(message, hint) return "told", message, hint end
+local function doubtful(message, hint) return "doubtful", message, hint end
 
----@alias purser.ColumnJudge fun(text: string, of: table): "good"|"told"|"refused", string|nil, string|nil
+---@alias purser.ColumnJudge fun(text: string, of: table): "good"|"doubtful"|"refused", string|nil, string|nil
 
 ---@type table<string, purser.ColumnJudge>
 local judge = {}
@@ -26,8 +26,8 @@ local UID_DIGITS = 12
 
 function judge.uid(text)
   if not find(text, "^%d+$") then return refused("is no UID", "a UID has digits alone") end
-  if find(text, "^0") then return told("is a UID with a zero in front", "compare it with its source") end
-  if #text > UID_DIGITS then return told(format("has %d digits", #text), "compare it with its source") end
+  if find(text, "^0") then return doubtful("is a UID with a zero in front", "compare it with its source") end
+  if #text > UID_DIGITS then return doubtful(format("has %d digits", #text), "compare it with its source") end
   return "good"
 end
 
@@ -40,11 +40,11 @@ function judge.phone(text, of)
   if not area then return refused("is a phone without an area code", "give areaCode, such as 86") end
   if not find(text, "^%d+$") then return refused("is no phone", "write digits alone, without the area code") end
   if find(text, "^00") or find(text, "^" .. area) and #text > 11 then
-    return told("begins with the area code", "write the number without it")
+    return doubtful("begins with the area code", "write the number without it")
   elseif find(text, "^0") then
-    return told("begins with 0, which numbers with an area code do not", "compare it with its source")
+    return doubtful("begins with 0, which numbers with an area code do not", "compare it with its source")
   elseif #text < SHORTEST_PHONE or #text > LONGEST_PHONE then
-    return told(format("has %d digits", #text), "compare it with its source")
+    return doubtful(format("has %d digits", #text), "compare it with its source")
   end
   return "good"
 end
@@ -69,7 +69,7 @@ function judge.own_id(text)
     return refused("is no text of 1 to 200 characters, all of which can be seen", "remove what cannot be seen")
   end
   if memos.is_rewritten(text) then
-    return told("may be a program's word for another text", "compare it with its source")
+    return doubtful("may be a program's word for another text", "compare it with its source")
   end
   return "good"
 end
@@ -80,9 +80,9 @@ local function has_curly_quote(text)
 end
 
 function judge.key(text)
-  if has_curly_quote(text) then return told("has the quotes of a word processor", "write it without quotes") end
+  if has_curly_quote(text) then return doubtful("has the quotes of a word processor", "write it without quotes") end
   if memos.is_rewritten(text) then
-    return told("may be a program's word for another text", "compare it with its source")
+    return doubtful("may be a program's word for another text", "compare it with its source")
   end
   return "good"
 end
@@ -110,7 +110,7 @@ function judge.customer_address(text)
   end
   local front = match(text, "^([^:]+):.+$")
   if address_.read(text)[1] or front and address_.read(front)[1] then return "good" end
-  return told("is an address of no network that is known", "compare it with the service's page")
+  return doubtful("is an address of no network that is known", "compare it with the service's page")
 end
 
 local accounts = { EMAIL = "email", UID = "uid", MOBILE = "phone" }
@@ -139,7 +139,7 @@ end
 ---@param type_ string  a member of `types`
 ---@param value any
 ---@param of table|nil  the whole row: areaCode of a phone, the network of a memo
----@return "good"|"told"|"refused" state, string|nil message, string|nil hint
+---@return "good"|"doubtful"|"refused" state, string|nil message, string|nil hint
 function M.judge(type_, value, of)
   local text = tostring(value)
   if text == "" then return refused("is empty", "give it a value or leave it out") end

@@ -65,18 +65,18 @@ local function judge_text(form, memo)
     return "refused", format("has %d bytes", #memo), format("the network has texts of at most %d", most)
   end
   if M.is_rewritten(memo) then
-    return "told", "may be a program's word for another text", "compare it with its source"
+    return "doubtful", "may be a program's word for another text", "compare it with its source"
   end
   if not most and #memo > 123 then
-    return "told", format("has %d bytes", #memo), "wallets show at most 123"
+    return "doubtful", format("has %d bytes", #memo), "wallets show at most 123"
   end
   return "good"
 end
 
---- Judges a memo by a network's form. Returns "good"; or "told" or "refused", a message and what to do.
+--- Judges a memo by a network's form. Returns "good"; or "doubtful" or "refused", a message and what to do.
 ---@param form string|nil  of the table of networks; nil where no memo travels: any text that can be seen
 ---@param memo string
----@return "good"|"told"|"refused" state, string|nil message, string|nil hint
+---@return "good"|"doubtful"|"refused" state, string|nil message, string|nil hint
 function M.judge(form, memo)
   local plain, what = plain_text.is_plain(memo)
   if not plain then
@@ -92,7 +92,8 @@ function M.judge(form, memo)
       return "refused", format('"%s" is no number from 0 to %s', memo, most), "the network has such numbers alone"
     end
     if digits ~= memo then
-      return "told", format('"%s" is the same as "%s"', memo, digits), "zeros in front do not travel: it is a number"
+      return "doubtful", format('"%s" is the same as "%s"', memo, digits),
+        "zeros in front do not travel: it is a number"
     end
     return "good"
   end

@@ -74,13 +74,13 @@ end
 
 --- Judges a telephone area code, as columns.lua does other types.
 ---@param text string
----@return "good"|"told"|"refused" state, string|nil message, string|nil hint
+---@return "good"|"doubtful"|"refused" state, string|nil message, string|nil hint
 function M.judge_area_code(text)
   if not find(text, "^%+?%d%d?%d?%d?%d?$") or find(text, "^%d%d%d%d%d") then
     return "refused", "is not an area code", "pass 1 to 4 digits, such as 86"
   end
   local digits = match(text, "^%+?0*(%d*)$")
-  if digits ~= text then return "told", "is an area code with signs in front", "write " .. digits end
+  if digits ~= text then return "doubtful", "is an area code with signs in front", "write " .. digits end
   return "good"
 end
 

@@ -129,7 +129,7 @@ local function serve(self, store, name, sender, clock, round)
     elseif ok == false then
       round.failed, round.lost[name] = round.failed + 1, (round.lost[name] or 0) + clock() - began
     end
-    if round.told and ok ~= nil then round.told(name, event, ok, message) end
+    if round.delivered and ok ~= nil then round.delivered(name, event, ok, message) end
   end
   round.taken = round.taken + taken
   return taken > 0 and (round.lost[name] or 0) < round.share
@@ -152,12 +152,12 @@ end
 ---@param store table
 ---@param senders table<string, purser.Sink>  by the receiver's name
 ---@param clock fun(): integer
----@param options { budget_ms: integer|nil, keep: (fun())|nil, told: (fun(name: string, event: table, ok: boolean))? }
+---@param options { budget_ms: integer|nil, keep: fun()?, delivered: (fun(name: string, event: table, ok: boolean))? }
 ---@return integer taken, integer failed
 function Outbox:deliver(store, senders, clock, options)
   local lanes, budget = lanes_of(self, store, senders, clock), options.budget_ms
   local round = { taken = 0, failed = 0, share = budget and budget / #lanes or SHARE_MS, lost = {}, keep = options.keep,
-    told = options.told }
+    delivered = options.delivered }
   local ends = clock() + (budget or math.huge)
   while lanes[1] do
     local left = {}

@@ -1271,7 +1271,7 @@ function Wallet:wait_transfer(tran_id, options) end
 --- error.
 ---@param given purser.WithdrawPlanParams
 ---@param operation? string  "wallet.withdraw" unless given
----@param without_balance? boolean  the balance is not compared: who plans many compares it with their sum
+---@param without_balance? boolean  of one among many: who plans many compares the balance with their sum, and looks for look-alikes of earlier payees once
 ---@return purser.Plan|nil plan
 ---@return purser.Error|nil err
 function Wallet:plan_withdraw(given, operation, without_balance) end

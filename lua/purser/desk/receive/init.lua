@@ -94,7 +94,7 @@ function Receive:preview(params) return looks.preview(self, params) end
 ---@field customers string|nil     the text of a customers' file
 ---@field deadline_ms integer|nil  ends after so long. Default: never; 0 looks once
 ---@field made (fun(event: purser.ReceiveEvent))|nil
----@field told (fun(name: string, event: table, ok: boolean, message: string|nil))|nil
+---@field delivered (fun(name: string, event: table, ok: boolean, message: string|nil))|nil
 ---@field problem (fun(err: purser.Error))|nil  a look that failed for a reason that passes
 
 --- Looks and hands over, again and again.

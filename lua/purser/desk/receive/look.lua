@@ -149,14 +149,14 @@ function M.preview(self, params)
 end
 
 -- Hands over what is due. Returns how many events were taken; or nil and an error.
-local function deliver(self, told)
+local function deliver(self, delivered)
   local function say()
     local ok, err = keep(self)
     if ok then ok, err = self.store:note() end -- before an event leaves
     if not ok then error(err, 0) end
   end
   local went, taken = pcall(self.store.outbox.deliver, self.store.outbox, self.store, self.senders, self.clock,
-    { budget_ms = BUDGET_MS, keep = say, told = told })
+    { budget_ms = BUDGET_MS, keep = say, delivered = delivered })
   if went then return taken end
   return nil, errors.is(taken) and taken or stores.problem(taken)
 end
@@ -178,7 +178,7 @@ local function go(self, params)
       if params.made then params.made(event) end
     end
     local taken
-    taken, problem = deliver(self, params.told)
+    taken, problem = deliver(self, params.delivered)
     if not taken then return nil, problem end
     local left = deadline - self.clock()
     if left <= 0 then break end

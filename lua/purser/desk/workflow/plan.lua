@@ -9,6 +9,7 @@ local coins = require "purser.desk.workflow.coins"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local plain_text = require "purser.client.util.plain_text"
+local planned = require "purser.write.planned"
 
 local M = {}
 
@@ -257,6 +258,17 @@ local function require_saved_address(plan, client, network, given)
   problem(plan, "the address is not among the saved addresses of %s on this network", plan.coin)
 end
 
+-- Tells of a look-alike of a payee that the client's journal knows.
+local function check_alike(plan, client, address)
+  local look_alike, err = planned.look_alikes(client)
+  local other = look_alike and type(address) == "string" and look_alike(address)
+  if not look_alike then
+    warn(plan, "a look-alike of an earlier payee is not told, as the journal cannot be read: %s", err.message)
+  elseif other then
+    warn(plan, "only the ends of the address are those of %s, which was paid before: compare every character", other)
+  end
+end
+
 -- Compares the sum with the balance, where the profile shows one.
 local function check_balance(plan, client)
   if not client.profile.live_operations or not plan.total then return end
@@ -307,11 +319,12 @@ local function take_amount(plan, given)
 end
 
 -- Checks a withdrawal against its network. Returns the amount; or nil and an error of a read.
-local function check_withdrawal(plan, client, network, given, with_balance)
+local function check_withdrawal(plan, client, network, given, is_alone)
   if network and given.network and given.netWork and networks.find(plan.coin_record, given.netWork) ~= network then
     problem(plan, "network and netWork name two networks; give one")
   end
   check_destination(plan, client, network, given)
+  if is_alone then check_alike(plan, client, given.address) end
   local amount = take_amount(plan, given)
   if not network then return amount end
   if network.withdrawEnable == false then
@@ -327,7 +340,7 @@ local function check_withdrawal(plan, client, network, given, with_balance)
   end
   if amount then check_amount(plan, network, amount, given) end
   local err = given.require_saved_address and require_saved_address(plan, client, network, given) or nil
-  if not err and with_balance then check_balance(plan, client) end
+  if not err and is_alone then check_balance(plan, client) end
   return amount, err
 end
 
@@ -351,7 +364,8 @@ end
 ---@param client purser.Client
 ---@param given purser.WithdrawPlanParams
 ---@param operation string|nil  "wallet.withdraw" unless given
----@param without_balance boolean|nil  the balance is not compared: who plans many compares it with their sum
+---@param without_balance boolean|nil  of one among many: who plans many compares the balance with their sum, and looks
+--- for look-alikes of earlier payees once
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.withdraw(client, given, operation, without_balance)
   if operation ~= nil and not withdrawals[operation] then

@@ -80,7 +80,6 @@ end
 ---@field fee "on_top"|"inside"|nil                of a withdrawal. Default: "on_top"
 ---@field saved_addresses_only boolean|nil         withdrawals go to saved addresses alone. Default: false
 ---@field shared_addresses boolean|nil             EVM coins of an account have one deposit address. Default: false
----@field invented_addresses boolean|nil           a wrong checksum of an address passes. Default: true
 ---@field max_sub_accounts integer|nil             default 30
 ---@field key_days integer|nil                     how long a key without an IP list lives. Default: 90
 ---@field visibility_delay_ms integer|nil          how long a record is missing from histories. Default: 0
@@ -95,7 +94,6 @@ local options_of = {
   record_requests = { whole, 100 }, rate_limit = { "boolean or string or table" },
   repeated_ids = { { "execute", "reject" }, "execute" }, fee = { { "on_top", "inside" }, "on_top" },
   saved_addresses_only = { "boolean", false }, shared_addresses = { "boolean", false },
-  invented_addresses = { "boolean", true },
   max_sub_accounts = { whole, 30 }, key_days = { whole, 90 },
   visibility_delay_ms = { whole, 0 }, transfer_wait_ms = { whole, 0 },
 }

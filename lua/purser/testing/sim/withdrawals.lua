@@ -88,7 +88,7 @@ local M = { histories = { withdrawals = {
   end,
 } } }
 
-local function check_network(sim, row, network, values)
+local function check_network(row, network, values)
   local bad = rules.bad_value(row)
   if not network.public.withdrawEnable then
     rejection.raise(bad, "Withdrawals of this coin on this network are suspended")
@@ -96,7 +96,7 @@ local function check_network(sim, row, network, values)
   if values.contractAddress and values.contractAddress:lower() ~= network.public.contract:lower() then
     rejection.raise(bad, "contractAddress is not that of the coin on this network")
   end
-  if not addresses.is_valid(sim, network, values.address) then
+  if not addresses.is_valid(network, values.address) then
     rejection.raise(bad, "The address does not fit the network")
   end
   if network.memo and not values.memo then rejection.lacks "memo" end
@@ -122,7 +122,7 @@ end
 
 -- Applies for a withdrawal from `account` over `network`.
 local function apply(sim, account, values, row, network)
-  check_network(sim, row, network, values)
+  check_network(row, network, values)
   if sim.options.saved_addresses_only and row.group == "wallet"
     and not addresses.is_saved(sim, account, network, values.address, values.memo) then
     rejection.raise "10212" -- A12 has a rule of its own

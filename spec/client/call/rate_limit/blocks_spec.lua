@@ -21,7 +21,7 @@ describe("what the service answers", function()
     local client = assert(purser.new(all))
     local _, err = client.wallet:coins()
     local other = assert(purser.new(all)) -- another client of the same rate limit
-    local _, blocked = other.wallet:withdraw { coin = "USDT", address = "TSampLeAddressThatNobodyHas1234567",
+    local _, blocked = other.wallet:withdraw { coin = "USDT", address = "TSampLeAddressThatNobodyHarzyqGjJi",
       netWork = "TRX", amount = "1" }
     return err, blocked, sent
   end

@@ -1,9 +1,0 @@
--- SPDX-License-Identifier: MIT
--- Random histories of runs; see spec/support/plan_histories.lua.
--- make test-all: 120 s, on luajit
-
-local run = require "plan_histories"
-
-describe("histories of runs", function()
-  it("(1001 to 2000) send nothing that was not shown, and show all that is left", function() run(1000, 1001) end)
-end)

@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: MIT
+-- A look-alike of an earlier payee, whose ends alone agree, is told where a payment is planned, alone or in a list. An
+-- agent's is in desk/agent/tools_pays_spec.lua.
+
+local own = require "own_journal"
+local payees = require "purser.write.payees"
+local purser = require "purser"
+local simulated = require "simulated"
+
+-- Ethereum's addresses in one case: an account, one with its ends, and one with other ends.
+local PAID = "0x9f8a" .. ("12"):rep(16) .. "c3d4"
+local ALIKE = "0x9f8a" .. ("34"):rep(16) .. "c3d4"
+local OTHER = "0x9f8b" .. ("34"):rep(16) .. "c3d4"
+local TRON = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
+
+describe("a look-alike of an earlier payee", function()
+  local sim, client, journal, account
+
+  before_each(function()
+    journal = own.begin()
+    sim = purser.sim.new { seed = 59 }
+    account = assert(sim:account { role = "main", balances = { USDT = "1000", ETH = "5" } })
+    client = simulated.client(sim, account, { journal = journal, account = "treasury", retry = false })
+  end)
+
+  after_each(own.finish)
+
+  local function pay(address, key)
+    return assert(client.wallet:withdraw({ coin = "USDT", netWork = address:find "^0x" and "ETH" or "TRX",
+      address = address, amount = "30" }, { key = key }))
+  end
+
+  local function look(address) return (assert(payees.of(journal, client:now())))(address) end
+
+  it("is found by its ends, and no payee is, nor another address", function()
+    assert.is_nil(look(ALIKE))
+    pay(PAID, "one")
+    pay(TRON, "two")
+    assert.equal(PAID, look(ALIKE))
+    for _, address in ipairs { PAID, PAID:upper():gsub("^0X", "0x"), OTHER, TRON, "short", "" } do
+      assert.is_nil(look(address), address)
+    end
+    pay(ALIKE, "three")
+    assert.is_nil(look(ALIKE))
+    assert.is_nil(look(PAID))
+  end)
+
+  it("is none of a payee of a failed payment, of one that was not made, or of one half a year ago", function()
+    local made = pay(PAID, "one")
+    assert.equal(PAID, look(ALIKE))
+    assert.is_nil((assert(payees.of(journal, client:now() + 185 * 86400000)))(ALIKE))
+    for state, expected in pairs { failed = false, cancelled = false, sent = PAID } do
+      assert(journal.db:rows "DELETE FROM purser_arrivals")
+      assert(journal.db:rows(("INSERT INTO purser_arrivals (call, record_id, state, at, looked_at) SELECT id, "
+        .. "record_id, '%s', '1', '1' FROM purser_calls WHERE record_id = $1"):format(state), made.id))
+      assert.equal(expected, look(ALIKE) or false, state)
+    end
+    assert(journal.db:rows "DELETE FROM purser_arrivals")
+    assert(journal.db:rows "UPDATE purser_calls SET state = 'rejected'")
+    assert.is_nil(look(ALIKE))
+  end)
+
+  it("is a warning of a plan and of a list", function()
+    pay(PAID, "one")
+    local given = { coin = "USDT", network = "ETH", address = ALIKE, amount = "30" }
+    local said = "only the ends of the address are those of " .. PAID .. ", which was paid before"
+    local plan = assert(client.wallet:plan_withdraw(given))
+    assert.is_true(plan.ok)
+    assert.matches(said, plan.warnings[1], 1, true)
+    given.address = PAID
+    assert.same({}, assert(client.wallet:plan_withdraw(given)).warnings)
+    local list = {}
+    for i, address in ipairs { ALIKE, OTHER, PAID } do
+      list[i] = { key = "k" .. i, operation = "wallet.withdraw", params = { coin = "USDT", netWork = "ETH",
+        address = address, amount = "3" .. i } }
+    end
+    assert(purser.payouts.plan(client, list, { journal = journal }))
+    assert.matches(PAID .. ", which is in the list", list[1].odd[1], 1, true)
+    assert.matches(said, list[1].odd[2], 1, true)
+    assert.same({ {}, ALIKE }, { list[2].odd, list[3].odd[1]:match "0x%x+" })
+  end)
+
+  it("is not passed over where the journal cannot be read", function()
+    pay(PAID, "one")
+    assert(journal.db:rows "ALTER TABLE purser_arrivals RENAME TO hidden")
+    local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "ETH", address = ALIKE, amount = "30" })
+    assert.matches("a look-alike of an earlier payee is not told, as the journal cannot be read", plan.warnings[1], 1,
+      true)
+    local _, err = purser.payouts.plan(client, { { key = "k", operation = "wallet.withdraw", params = { coin = "USDT",
+      netWork = "ETH", address = ALIKE, amount = "30" } } }, { journal = journal })
+    assert.equal("config", err.kind)
+    assert(journal.db:rows "ALTER TABLE hidden RENAME TO purser_arrivals")
+  end)
+end)
