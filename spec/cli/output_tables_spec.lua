@@ -22,13 +22,13 @@ describe("a table", function()
     assert.equal("state  text\n-----  ---------------------------------\n"
       .. "ok     the clock of this machine is that\n       of the service\n",
       aligned({ "state", "text" }, { { "ok", "the clock of this machine is that of the service" } }, 40))
-    assert.equal("coin     USDT\naddress  " .. ADDRESS .. "\n",
+    assert.equal("coin     USDT\naddress\n  " .. ADDRESS .. "\n",
       aligned({ "coin", "address" }, { { "USDT", ADDRESS } }, 36))
   end)
 
   it("shows the fields of each record below each other where it is too wide, and leaves out nothing", function()
     local lines = { { ("x"):rep(30), "a b c d e f g h", "" }, { "y", "z", "" } }
-    assert.equal("first  " .. ("x"):rep(30) .. "\nnote   a b c d e f g h\n\nfirst  y\nnote   z\n",
+    assert.equal("first\n  " .. ("x"):rep(30) .. "\nnote   a b c d e f g\n       h\n\nfirst  y\nnote   z\n",
       aligned({ "first", "note", "empty" }, lines, 20))
     for width = 20, 80, 10 do
       local text = aligned({ "coin", "address", "txId" }, { { "USDT", ADDRESS, ID .. ID } }, width)

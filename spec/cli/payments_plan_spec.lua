@@ -198,7 +198,7 @@ describe("the plan of a list of payments, at a service", function()
       "--account", "treasury", "--yes" }
     code, out, err = commands.run(given, own)
     assert.equal(0, code, out .. err)
-    assert.matches("waiting: %d+ s until earlier calls are visible; the journal cannot show that it is the "
+    assert.matches("waiting: %d+ s, until earlier calls are visible; the journal cannot show that it is the "
       .. "newest\n", err)
     -- 17.5 are left, which is less than any of the payments: those that are made need no balance
     code, out, err = commands.run(given, own)

@@ -6,14 +6,16 @@ local terminal = require "purser.cli.terminal"
 
 local function lines_of(value, width)
   local lines = {}
-  for line in (terminal.field("x", value, width) .. "\n"):gmatch "(.-)\n" do lines[#lines + 1] = line:sub(22) end
+  for line in (terminal.field("x", value, width) .. "\n"):gmatch "(.-)\n" do
+    lines[#lines + 1] = width < 60 and line:match "^  | (.*)" or width >= 60 and line:sub(22) or nil
+  end
   return lines
 end
 
 describe("a value that is too long for a line", function()
   it("is broken between words", function()
     assert.same({ "12 USDT; 11 if the ", "service takes the fee" },
-      lines_of("12 USDT; 11 if the service takes the fee", 44))
+      lines_of("12 USDT; 11 if the service takes the fee", 26))
   end)
 
   it("is broken anywhere where a word is longer than a line, and loses nothing", function()

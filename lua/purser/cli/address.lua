@@ -8,6 +8,7 @@ local output = require "purser.cli.output"
 local plain_text = require "purser.client.util.plain_text"
 local purser = require "purser"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 
 local M = {}
 
@@ -49,7 +50,7 @@ local function text_of(_, readings, judged, network)
   for _, found in ipairs(judged.problems) do lines[#lines + 1] = "error    " .. tostring(found) end
   for _, found in ipairs(judged.warnings) do lines[#lines + 1] = "warning  " .. tostring(found) end
   lines[#lines + 1] = network and ("%s for %s"):format(judged.state, network) or judged.state
-  for i, line in ipairs(lines) do lines[i] = plain_text.clean(line) end
+  for i, line in ipairs(lines) do lines[i] = terminal.fold(plain_text.clean(line), 9) end
   return table.concat(lines, "\n") .. "\n"
 end
 

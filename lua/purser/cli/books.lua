@@ -25,6 +25,8 @@ end
 
 M.ACCOUNT = { "--account", "<name>", "Name of the account, as `purser sync` has it; or set PURSER_ACCOUNT." }
 
+M.ZONE = { "--zone", "<name>", "Whose days count: UTC (default), +02:00 or Europe/Berlin." }
+
 -- Returns the account's name in the books, whose names have the form of hledger's: "Treasury-2" of treasury_2.
 local function name_in_books(name)
   if name == nil or name == "default" then return nil end -- of keys without a name
@@ -60,7 +62,7 @@ function M.grammar()
       { withdrawal, { "deposit", "Its id in a statement." } }, "766a... 21f0...", own, nothing, does = "send" },
     { "outside", "Say that a withdrawal went to somebody else.", { withdrawal }, "766a...", own, nothing,
       does = "send" },
-    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", { own[1], own[2],
+    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", { own[1], own[2], M.ZONE,
       { "--unread", nil, "Close days that were not read, too." } }, nothing, does = "send" },
     { "gaps", "Show what could not be read.", {}, "--json", own, function() return output.group(GAPS) end },
     { "events", "Show what waits for each receiver.", {}, "--json", { own[1], own[2],
@@ -75,7 +77,7 @@ local function on_books(step, is_write)
     books:close()
   end
   return {
-    look = function(options) return M.open(options.books, options.account, {}) end,
+    look = function(options) return M.open(options.books, options.account, { zone = options.zone }) end,
     act = is_write and function(books, options)
       run(books, options)
       return { "made" }
@@ -121,7 +123,7 @@ function M.statement.grammar()
       .. "open, unexplained or unread.",
     { "Options", M.database_option "--books", M.ACCOUNT,
       { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true },
-      { "--to", "<day>", "The first day that does not count.", required = true },
+      { "--to", "<day>", "The first day that does not count.", required = true }, M.ZONE,
       { "--format", "<format>", "hledger (ledger, too), beancount, csv, jsonl, rotki or html.", choices = FORMATS,
         default = "hledger" },
       { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
@@ -148,7 +150,7 @@ local function difference(old, new)
 end
 
 function M.statement.say(_, options)
-  local books = M.open(options.books, options.account, { fee = options.fee })
+  local books = M.open(options.books, options.account, { fee = options.fee, zone = options.zone })
   local function statement(rev, write)
     return report.must(books:statement { from = options.from, to = options.to, format = options.format, rev = rev,
       write = write })
@@ -178,8 +180,9 @@ function M.sync.grammar()
         .. "transit; and the saved withdrawal addresses." },
       connection.journal_option("Journal of the calls that are made here: what they change is read soon, and payments "
         .. "under way stand in statements."),
+      { "--sub-journal", "<name=value>", "Journal of a sub-account's own calls, as desk1=FILE.", many = true },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
-      { "--since", "<duration>", "How far back the first reading goes; default 180d." },
+      { "--since", "<duration>", "How far back the first reading goes; default 180d." }, M.ZONE,
       { "--json", "The result as JSON." } },
     receivers.options(), connection.service, connection.messages,
   }
@@ -199,6 +202,12 @@ local function clients_of(options, shared)
   return clients
 end
 
+local function journals_of(options)
+  local journals = {}
+  for _, pair in ipairs(options.sub_journal) do journals[pair[1]] = connection.look_at_journal("sync", pair[2]) end
+  return journals
+end
+
 local function open_for_sync(options)
   local coins = {}
   for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
@@ -206,7 +215,8 @@ local function open_for_sync(options)
   local client, sources = connection.open(options, { shares_limit = true })
   return M.open(options.to, sources.is_named and sources.account or "default", { client = client,
     keys = clients_of(options, sources), receivers = receivers.of(options), journal = sources.journal,
-    address_coins = coins, every_ms = options.every, since_ms = options.since }), client
+    journals = journals_of(options),
+    address_coins = coins, every_ms = options.every, since_ms = options.since, zone = options.zone }), client
 end
 
 -- Reads once. Returns the exit code, and when an owner is due again.

@@ -215,6 +215,10 @@ local function load_group(group)
   end
 end
 
+local LOGIN = "`purser login` keeps a key, `purser doctor` shows what it may do, `purser fleet` makes those of "
+  .. "sub-accounts"
+local NO_TRADE = "Purser pays and receives; it does not trade, and shows no prices"
+
 -- Words of other tools, with the commands that do the same.
 local MEANT = {
   whoami = "`purser doctor` shows whose key it is, and what it may do",
@@ -223,7 +227,13 @@ local MEANT = {
   export = "`purser statement` writes the books for hledger, beancount or a spreadsheet, --csv any list",
   config = "`purser login` keeps a key and its service under a name; the other settings are variables: see "
     .. "`purser help credentials`",
-  pay = "`purser wallet withdraw` makes one payment, `purser payouts` a list", send = "`purser wallet withdraw`",
+  pay = "`purser wallet withdraw` makes one payment, `purser payouts` a list", send = "`purser wallet withdraw` "
+    .. "makes one payment, `purser payouts` a list",
+  status = "`purser payouts status` shows a queue, `purser journal list` each call, `purser wait withdrawal ID` one",
+  history = "`purser wallet withdrawal_history` and `purser wallet deposit_history` list what was paid and received",
+  deposit = "`purser address COIN NETWORK` shows where to deposit, `purser wallet deposit_history` what came",
+  key = LOGIN, keys = LOGIN, init = LOGIN, setup = LOGIN, price = NO_TRADE, buy = NO_TRADE, sell = NO_TRADE,
+  trade = NO_TRADE, order = NO_TRADE,
 }
 
 local function unknown_command(word)

@@ -79,7 +79,8 @@ function M.text(command, names)
   local text = table.concat(out)
   local _, lines = text:gsub("\n", "")
   if lines < SCREEN or not core.is_terminal(1) then return text end
-  return ("%s\n(%d lines: `%s --help | less` shows a screen at a time)\n"):format(text, lines, table.concat(names, " "))
+  return text .. folded(("\n(%d lines: `%s --help | less` shows a screen at a time)"):format(lines,
+    table.concat(names, " ")), width, 0, 0)
 end
 
 return M

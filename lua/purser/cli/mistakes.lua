@@ -72,6 +72,7 @@ local same = {
   ["--to"] = "--toAccountType --until --address", ["--end"] = "--until", ["--dry"] = "--dry-run",
   ["--state"] = "--status", ["--status"] = "--state", ["--addresses"] = "--address",
   ["--subaccounts"] = "--subAccount", ["-y"] = "--yes", ["--force"] = "--yes", ["--confirm"] = "--yes",
+  ["--noconfirm"] = "--yes", ["--assumeyes"] = "--yes", ["-f"] = "--yes",
   ["--note"] = "--remark", ["--comment"] = "--remark", ["--message"] = "--remark", ["-o"] = "--output",
 }
 

@@ -51,13 +51,21 @@ local function room()
   return is_bound and core.terminal_width(1) or math.huge
 end
 
-function M.fields(titles, lines)
+local function longest_word(text, least)
+  for word in text:gmatch "%S+" do least = math.max(least, width_of(word)) end
+  return least
+end
+
+function M.fields(titles, lines, columns)
   local width, out = 0, {}
   for _, title in ipairs(titles) do width = math.max(width, width_of(title) + 2) end
   for l, line in ipairs(lines) do
     if l > 1 then out[#out + 1] = "\n" end
     for c, text in ipairs(line) do
-      if text ~= "" then out[#out + 1] = titles[c] .. (" "):rep(width - width_of(titles[c])) .. text .. "\n" end
+      if text ~= "" then
+        local line = titles[c] .. (" "):rep(width - width_of(titles[c])) .. text
+        out[#out + 1] = terminal.fold(line, width, columns or room()) .. "\n"
+      end
     end
   end
   return table.concat(out)
@@ -73,10 +81,8 @@ function M.aligned(titles, lines, width)
   local out, rules, before = {}, {}, total - widths[#titles]
   if total > width then
     local longest = LAST_MIN
-    for _, line in ipairs(lines) do
-      for word in line[#titles]:gmatch "%S+" do longest = math.max(longest, width_of(word)) end
-    end
-    if #titles == 1 or before + longest > width then return M.fields(titles, lines), false end
+    for _, line in ipairs(lines) do longest = longest_word(line[#titles], longest) end
+    if #titles == 1 or before + longest > width then return M.fields(titles, lines, width), false end
     widths[#titles] = width - before
   end
   local function add(cells)
@@ -123,12 +129,17 @@ function M.group(titles, facts)
   return group
 end
 
--- Returns a value of the module for json.encode; an empty table is a list, as in the service's answers.
+local LIST, OBJECT = getmetatable(json.list {}), getmetatable(json.object {})
+
+-- Returns a value of the module for json.encode, at any depth; an empty table is a list, as in the service's answers.
 local function encodable(value)
-  if type(value) ~= "table" or getmetatable(value) then return value end
+  local kind = type(value) == "table" and getmetatable(value)
+  if type(value) ~= "table" or kind and kind ~= LIST and kind ~= OBJECT then return value end
   local copy = {}
-  for name, item in pairs(value) do copy[name] = encodable(item) end
-  return next(copy) == nil and json.list(copy) or copy
+  for name, item in pairs(value) do
+    copy[name] = kind == OBJECT and { item[1], encodable(item[2]) } or encodable(item)
+  end
+  return kind == OBJECT and json.object(copy) or (kind or next(copy) == nil) and json.list(copy) or copy
 end
 
 --- Returns a value of the module as a line or, with an indent, lines of JSON, in which no character hides.

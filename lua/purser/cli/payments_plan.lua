@@ -152,6 +152,14 @@ end
 
 local function amount_text(row) return (row.params.amount and row.params.amount .. " " or "") .. asset_of(row) end
 
+--- Returns when the first payment leaves, and why not at once.
+---@param wait { ms: integer, why: string }
+---@param is_new boolean|nil  the journal does not exist yet
+function M.leaves(wait, is_new)
+  return ("in about %d s: %s, so the histories are read first, as soon as they must show what was sent before"):format(
+    math.ceil(wait.ms / 1000), is_new and "the journal is new" or wait.why)
+end
+
 --- Returns what a payment pays, and to whom: "20 XRP to r... memo 7".
 ---@return string
 function M.pays(row) return ("%s to %s"):format(amount_text(row), payee_of(row)) end

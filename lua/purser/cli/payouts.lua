@@ -197,6 +197,9 @@ function actions.plan.say(screen, options)
       plan.odd, #plan.payments)
   end
   report.note("next: %s", next_line(screen, options))
+  if plan.wait and options.journal then
+    report.note("its first payment leaves %s", payments_plan.leaves(plan.wait, not screen.at.queue))
+  end
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
@@ -216,6 +219,12 @@ local function say_open(at, counts, options)
     local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
     for _, line in ipairs(payments_plan.outcomes(state, list, commands(options))) do report.say("%s", line) end
   end
+  local over = counts.taken_over or {}
+  if over[1] then
+    local one = #over == 1
+    report.note("%d payment%s of a process that ended (worker %s) %s taken over, the first %s: what may have been sent "
+      .. "was looked for first", #over, one and "" or "s", over[1].worker, one and "was" or "were", over[1].key)
+  end
   local own = counts.of_run
   if own and own.waiting > own.blocked and counts.next_due_at then
     report.note("%d wait, and the next is due at %s: `%s` makes it then", own.waiting - own.blocked,
@@ -234,9 +243,6 @@ local function say_open(at, counts, options)
   end
 end
 
-local WAITS = "after about a minute: the journal is new, so the histories are read first, until they must show "
-  .. "what was sent just before"
-
 -- Ends an unattended command where a person has to decide.
 local function check_unasked(plan, options, is_new)
   if plan.bad > 0 then show_plan(plan, options) end
@@ -250,7 +256,7 @@ local function check_unasked(plan, options, is_new)
     report.fail(report.NOT_SENT, "payouts: %d of %d payments look like a mistake, so nothing was sent; if they are "
       .. "right, give --allow-equal, or confirm them without --yes", plan.odd, #plan.payments)
   end
-  if is_new and plan.send[1] then report.note("the first payment leaves %s", WAITS) end
+  if plan.wait then report.note("the first payment leaves %s", payments_plan.leaves(plan.wait, is_new)) end
   for line in payments_plan.kept(plan, commands(options)):gmatch "[^\n]+" do report.say("%s", line) end
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
 end
@@ -262,7 +268,8 @@ local function confirm(screen, options)
   if not plan.send[1] then return end
   local fields = { { "journal", options.journal }, { "queue", options.queue or "default" } }
   for _, warning in ipairs(plan.shortages) do fields[#fields + 1] = { "warning", warning } end
-  fields[#fields + 1] = screen.at.sources.is_draft and { "first payment", WAITS } or nil
+  fields[#fields + 1] = plan.wait and { "first payment", "leaves " .. payments_plan.leaves(plan.wait,
+    screen.at.sources.is_draft) .. "; the time of this question counts" } or nil
   if plan.odd > 0 and not options.allow_equal then
     fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
   end
@@ -274,10 +281,13 @@ end
 local function run(screen, options)
   local at, plan = screen.at, screen.plan
   if not plan.send[1] then return got(at.queue:report()) end
-  if at.begin() then
+  local since = plan.wait and plan.wait.since
+  local is_begun, was_missing = at.begin()
+  if is_begun then
     local shown = shown_of(plan, options)
     plan = planned(options, at, screen.payments)
     if shown_of(plan, options) ~= shown then return false end
+    if was_missing and plan.wait then plan.wait.since = since end -- else another process made the journal meanwhile
     screen.plan = plan
   end
   terminal.settings.again = terminal.settings.line

@@ -24,7 +24,9 @@ end
 -- Shows progress in a line of a terminal; elsewhere the reason of a wait.
 local function progress()
   local show, clear = terminal.progress_line()
-  if core.is_terminal(2) then return function(at) show(purser.payouts.progress_line(at)) end, clear end
+  if core.is_terminal(2) then return function(at)
+    show(function(columns) return purser.payouts.progress_line(at, columns) end)
+  end, clear end
   local has_said = false
   return function(at)
     -- that calls wait for the rate limit is said by the hook of the client
@@ -40,8 +42,11 @@ function M.open_for_plan(options)
   if journal and not connection.has_journal(journal) then options.journal = nil end
   local client, sources = connection.open(options, { concurrent = true, policy = false })
   options.journal = journal
+  local file = sources.journal and values.journal(journal).sqlite
+  local witness = file and core.file_mode(file .. ".witness") and file .. ".witness" or nil
   return { client = client, sources = sources, queue = sources.journal and sources.is_named
-    and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
+    and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue, witness = witness,
+      worker = witness and "shell" } or nil }
 end
 
 function M.open(options)
@@ -69,12 +74,13 @@ function M.open(options)
   end
   local file = values.journal(options.journal).sqlite
   queue_of(not sources.is_draft and file)
-  --- Makes the journal where there was none; tells whether it did.
+  --- Opens the journal where a stand-in was shown. Returns whether there was one, and whether the journal was missing.
   function at.begin()
-    if not sources.is_draft then return false end
+    if not sources.is_draft then return false, false end
+    local was_missing = not connection.has_journal(options.journal)
     at.client = sources.begin()
     queue_of(file)
-    return true
+    return true, was_missing
   end
   return at
 end

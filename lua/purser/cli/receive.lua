@@ -17,6 +17,7 @@ local plain_text = require "purser.client.util.plain_text"
 local purser = lazy "purser"
 local receivers = require "purser.cli.receivers"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = {}
@@ -117,8 +118,7 @@ function M.made_address(client, coin, network, takes)
   local plan = report.must(client.wallet:plan_create_deposit_address { coin = coin, network = network,
     another = takes ~= nil })
   if not plan.ok then
-    report.say("%s", plain_text.clean(table.concat(plan.problems, "; ")))
-    report.stop(report.REJECTED)
+    report.bad_input("%s", plain_text.clean(table.concat(plan.problems, "; ")))
   end
   for _, row in ipairs(takes and plan.addresses or {}) do
     if takes(row) then return row, plan end
@@ -274,9 +274,10 @@ actions.check = showing(function(receive, options)
       list[i][name] = tostring(sum[name])
     end
     if not options.json then
-      report.write(("%s  received %s = credited %s + reversed %s + person %s + refused %s + pending %s%s\n"):format(
+      local text = ("%s  received %s = credited %s + reversed %s + person %s + refused %s + pending %s%s"):format(
         sum.coin, list[i].received, list[i].credited, list[i].reversed, list[i].person, list[i].refused,
-        list[i].pending, sum.adds_up and "" or "  DOES NOT ADD UP: see " .. sum.odd))
+        list[i].pending, sum.adds_up and "" or "  DOES NOT ADD UP: see " .. sum.odd)
+      report.write(terminal.fold(text, 6) .. "\n")
     end
   end
   if options.json then report.write(output.json(json.list(list), "  ")) end

@@ -31,6 +31,8 @@ local function cure_of_operation(err)
   if err.code == "700007" then
     return row.permission and ("the key lacks the permission %s: give it that, or use another"):format(row.permission)
       or "the key lacks a permission: look at its page"
+  elseif err.code == "10232" and not catalogue.network_param(row) then
+    return "correct --coin: `purser wallet coins --columns coin` lists all"
   elseif err.code == "33333" then
     local named = {}
     for _, param in ipairs(row.params) do

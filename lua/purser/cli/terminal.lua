@@ -54,7 +54,7 @@ function M.say(...)
     io.stderr:write(plain_text.as_json(json.encode(json.object { { "message", text } })), "\n")
   else
     text = M.fold("purser: " .. plain_text.clean(text), 2, core.is_terminal(2) and core.terminal_width(2) or math.huge)
-    io.stderr:write("purser: ", painted(text:sub(9), 2), "\n")
+    io.stderr:write(text:sub(1, 8), painted(text:sub(9), 2), "\n")
   end
 end
 
@@ -140,12 +140,25 @@ local function with_commands(text)
   return held
 end
 
+-- Tells whether a word of a text has no room: the words of a command have a backslash behind.
+local function has_longer_word(text, room)
+  for word in text:gmatch "[^ \1]+" do
+    if columns_of(word) + (text:find(JOINT, 1, true) and 2 or 0) > room then return true end
+  end
+end
+
 --- Folds a text to columns, default those of the terminal. No word is cut; a long command goes on behind a backslash.
+--- Where a word has no room behind the indentation, the text begins on the line below.
 ---@param indent integer|nil  of the lines after the first (2)
 function M.fold(text, indent, columns)
   columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
-  if not columns then return text end
+  if not columns or columns == math.huge then return text end
   text, indent = with_commands(text), indent or 2
+  if indent > 2 and has_longer_word(text:sub(indent + 1), columns - indent) then
+    local before, rest = text:sub(1, indent):gsub(" +$", ""), M.fold("  " .. text:sub(indent + 1), 2, columns)
+    rest = rest:gsub("[\1\2]", " ")
+    return before == "" and rest or before .. "\n" .. rest
+  end
   local room, lines, line = columns - indent, {}, nil
   local function add(joint, word, behind)
     if line and columns_of(line .. joint .. word .. behind) > room then
@@ -166,15 +179,17 @@ function M.fold(text, indent, columns)
   return ((text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent))):gsub("[\1\2]", " "))
 end
 
-local LABEL = 16
+local LABEL, NARROW = 16, 60
 
---- Returns a label and its value as lines. Long blanks of a value are made visible: no value looks like a label.
+--- Returns a label and its value as lines. Long blanks of a value are made visible: no value looks like a label, which
+--- stands above the value on a narrow terminal.
 function M.field(label, value, columns)
   local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
-  local room, lines = math.max(20, columns - LABEL - 6), {}
-  local parts = M.parts(text, room)
-  for i, part in ipairs(parts) do
-    lines[i] = ("  %-" .. LABEL .. "s | %s"):format(i == 1 and label or "", part)
+  local is_narrow = columns < NARROW
+  local lines, before = { is_narrow and "  " .. label or nil }, is_narrow and "" or label
+  for _, part in ipairs(M.parts(text, math.max(20, columns - (is_narrow and 4 or LABEL + 6)))) do
+    lines[#lines + 1] = is_narrow and "  | " .. part or ("  %-" .. LABEL .. "s | %s"):format(before, part)
+    before = ""
   end
   return table.concat(lines, "\n")
 end
@@ -183,7 +198,8 @@ end
 ---@param fields table[]  { label, value }
 function M.ask(heading, fields, question)
   M.clear_line()
-  local lines, columns = { plain_text.clean(heading) }, width()
+  local columns = width()
+  local lines = { M.fold(plain_text.clean(heading), 2, columns) }
   for _, field in ipairs(fields) do
     lines[#lines + 1] = M.field(field[1], tostring(field[2]), columns)
   end
@@ -197,7 +213,7 @@ function M.prompt(text)
 end
 
 function M.answer(text)
-  M.prompt(text)
+  M.prompt(M.fold(text, 2, width()) .. " ")
   is_asked = true
   local typed = io.stdin:read "*l"
   is_asked = not typed -- Ctrl-D, or Ctrl-C
@@ -212,15 +228,26 @@ function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end
 
+-- Returns the first clauses of a text that have room, whole; of a longer one the first words.
+local function fitting(text, room)
+  local kept = columns_of(text) <= room and text
+  for before in text:gmatch "()[,;] " do
+    if columns_of(text) > room and columns_of(text:sub(1, before - 1)) <= room then kept = text:sub(1, before - 1) end
+  end
+  return kept or M.parts(text, room)[1]
+end
+
 local function write_line(text)
-  io.stderr:write("\r\27[K", M.parts(plain_text.clean(text), width() - 1)[1])
+  io.stderr:write("\r\27[K", fitting(plain_text.clean(text), width() - 1))
   io.stderr:flush()
 end
 
---- Returns two functions: the first shows a line of progress on a terminal, the second clears the line.
+--- Returns two functions: the first shows a line of progress on a terminal, the second clears the line. A text is
+--- clauses, the most important first: what has no room is left out. Or the text is made for so many columns.
 function M.progress_line()
   local function show(text)
     if M.settings.quiet or not core.is_terminal(2) then return end
+    if type(text) == "function" then text = text(width() - 1) end
     write_line(text)
     shown = text
   end

@@ -69,6 +69,7 @@ local shell_names = {
   { "`webhook`", "--webhook" },
   { "client:reconcile ?[({].-[)}] looks in", "look in" }, { '`?profile = "mexc"`?', "--profile mexc" },
   { 'give the client account = "([^"]*)"', "name it %1 (--account, or PURSER_ACCOUNT with keys of the environment)" },
+  { "see wallet%.coins", "`purser wallet coins` lists them" },
   { "the option `networks`", "--network" }, { "err.details.plan", "the plan on standard output" },
   { "networks, below, key_days, permissions or journal", "--network, --below, --key-days, --permissions or --journal" },
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },

@@ -23,6 +23,8 @@ function M.grammar()
       { "--network", "<name>", "Tell when withdrawals or deposits of COIN/NETWORK close or open.", many = true },
       { "--below", "<name=value>", "Tell when a free balance falls below: USDT=500; desk1/USDT=500 of a sub-account.",
         many = true },
+      { "--above", "<name=value>", "Tell of each deposit above an amount, and of its later states: USDT=1000.",
+        many = true },
       { "--key-days", "<n>", "Tell when the key ends within so many days." },
       { "--permissions", "Tell when the key's permissions or IP list change." },
       connection.journal_option "Tell of this journal's write calls that are undecided or stuck.",
@@ -41,12 +43,14 @@ local function alerts_of(options)
   local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
     permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
     stuck_ms = options.stuck, secret = receivers.secret(options), ca_file = options.ca_file }
-  for _, pair in ipairs(options.below) do
-    if not pair[2]:find "^[%d.]+$" then
-      report.bad_input("--below '%s=%s' is not NAME=AMOUNT; write USDT=500", pair[1], pair[2])
+  for _, option in ipairs { "below", "above" } do
+    for _, pair in ipairs(options[option]) do
+      if not pair[2]:find "^[%d.]+$" then
+        report.bad_input("--%s '%s=%s' is not NAME=AMOUNT; write USDT=500", option, pair[1], pair[2])
+      end
+      made[option] = made[option] or {}
+      made[option][pair[1]] = pair[2]
     end
-    made.below = made.below or {}
-    made.below[pair[1]] = pair[2]
   end
   if options.webhook and not options.secret_file then report.bad_input "--webhook needs --secret-file FILE" end
   return made

@@ -274,8 +274,8 @@ describe("a run", function()
     end }
     add(payouts, 5)
     assert(payouts:run())
-    assert.matches("^%[[#.]+%] %d of 5 payments %(%d+ %%%), %d+/s", lines[1])
-    assert.equal("[###############.....] 3 of 4 payments (75 %), 10/s, 1 s left, 1 failed, 2 undecided",
+    assert.matches("^%[[#.]+%] %d of 5 payments %(%d+ %%%), .*%d+/s$", lines[1])
+    assert.equal("[###############.....] 3 of 4 payments (75 %), 1 failed, 2 undecided, 1 s left, 10/s",
       purser.payouts.progress_line { total = 4, finished = 3, rate = 10, seconds_left = 1, failed = 1, undecided = 2 })
   end)
 end)

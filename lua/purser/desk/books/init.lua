@@ -7,6 +7,7 @@
 ---     print(assert(books:statement { from = "2026-10-01", to = "2026-11-01", format = "hledger" }))
 
 local core = require "purser.core"
+local days = require "purser.desk.books.days"
 local errors = require "purser.client.call.errors"
 local model = require "purser.desk.books.model"
 local names_of = require "purser.client.util.names_of"
@@ -19,8 +20,8 @@ local sinks = require "purser.client.transport.sinks"
 local sources = require "purser.desk.books.sources"
 local stores = require "purser.desk.books.store"
 local sync = require "purser.desk.books.sync"
-local utc = require "purser.client.util.utc"
 local writers = require "purser.desk.books.writers"
+local zones = require "purser.client.util.zone"
 
 ---@class purser.modules.books
 local M = {}
@@ -34,7 +35,8 @@ Books.__index = Books
 ---@field postgresql purser.PostgresqlOptions|nil
 ---@field client purser.Client|nil           of the account's own key; `sync` needs the client
 ---@field keys table<string, purser.Client>|nil  a client of each sub-account, by name
----@field journal purser.Journal|nil         owners of its calls are read soon
+---@field journal purser.Journal|nil         owners of its calls are read soon; gets their ends
+---@field journals table<string, purser.Journal>|nil  of sub-accounts, by name
 ---@field account string|nil                 the account's name in the books. Default: "Account"
 ---@field pairs string[][]|nil               { from, to }: sub-accounts whose transfers are looked for
 ---@field identities table<string, string>|nil  other users' names of an owner (UID, e-mail): "Main" or a sub-account
@@ -44,11 +46,12 @@ Books.__index = Books
 ---@field every_ms integer|nil               time between readings of an owner with news. Default: 60000
 ---@field receivers table<string, purser.Receiver>|nil  by name: each change goes there as an event
 ---@field fee "on_top"|"inside"|nil          the place of a withdrawal's fee that nothing shows
+---@field zone string|nil                     whose days count: UTC (default), +02:00, Europe/Berlin
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
-  journal = "table", pairs = "table", identities = "table", addresses = "table", receivers = "table",
-  address_coins = option_schema.TEXTS, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
-  fee = { "on_top", "inside" } }
+  journal = "table", journals = "table", pairs = "table", identities = "table", addresses = "table",
+  receivers = "table", address_coins = option_schema.TEXTS, since_ms = { 0, option_schema.EXACT },
+  every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, zone = "string" }
 
 local function owner_of(name) return name == "Main" and name or sources.owner_name(name) end
 
@@ -70,17 +73,20 @@ function M.open(options)
     if not is_pair then message, name = "one of option pairs is not { FROM, TO }", "pairs" end
   end
   if message then return nil, errors.config(message, hint, name) end
-  local senders, store
+  local zone, senders, store
+  zone, message = zones.open(options.zone or "UTC")
+  if not zone then return nil, errors.config(message, nil, "zone") end
   senders, message = outbox.senders(options.receivers)
   if not senders then return nil, errors.config(message, nil, "receivers") end
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
-  local self = setmetatable({ store = store, senders = senders, account = account, journal = options.journal,
-    pairs = {}, unreached = 0, address_coins = options.address_coins or {},
-    since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
-    keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
+  local self = setmetatable({ store = store, senders = senders, account = account, days = days.of(zone),
+    journals = { Main = options.journal }, last_calls = {}, pairs = {}, unreached = 0, fee = options.fee,
+    address_coins = options.address_coins or {}, since = options.since_ms or 180 * sources.DAY,
+    every = options.every_ms or 60000, keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
   for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ")] = pair end
+  for sub, journal in pairs(options.journals or {}) do self.journals[owner_of(sub)] = journal end
   for text, owner in pairs(options.identities or {}) do self.identities[text] = owner_of(owner) end
   self.clock = options.client and function() return options.client:now() end or core.now_ms
   self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
@@ -128,6 +134,7 @@ function Books:sync(params)
       report.owners, report.changes = report.owners + (is_read and 1 or 0), report.changes + changes
     end
   end
+  owners.note_arrivals(self, now)
   reach.keep(self)
   local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
   report.next_due = math.floor(tonumber(due.due) or now)
@@ -141,9 +148,9 @@ end
 ---@field write fun(text: string)|nil  gets the text in parts; may raise to end the statement
 ---@field format "hledger"|"beancount"|"csv"|"jsonl"|"rotki"|"html"|nil  Default: "hledger" (ledger, too)
 
-local function time_of(name, value)
+local function time_of(self, name, value)
   local ms, message = value, nil
-  if type(value) == "string" then ms, message = utc.ms(value) end
+  if type(value) == "string" then ms, message = self.days.zone:ms(value) end
   if type(ms) == "number" and ms >= 1e12 and ms < 1e13 then return record.time_text(math.floor(ms)) end
   fail(name, ('"%s" is no time: %s'):format(name, message and message:gsub("^utc%.ms: ", "")
     or "give 2026-10-31 or epoch ms"))
@@ -153,7 +160,7 @@ end
 ---@param params purser.StatementParams
 ---@return string|nil text, table|purser.Error made
 function Books:statement(params)
-  local from, to = time_of("from", params.from), time_of("to", params.to)
+  local from, to = time_of(self, "from", params.from), time_of(self, "to", params.to)
   if to <= from then fail("to", 'the span is empty: "to" is not later than "from"') end
   local write = writers[params.format or "hledger"]
   if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, rotki, html") end
@@ -221,7 +228,8 @@ function Books:outside(withdrawal) return say(self, "outside", record_of(self, w
 -- Returns what was not read of the open days before a time, as lines. Days before the account's first readings belong
 -- to no books.
 local function unread_before(self, closed, time)
-  return reach.lines(reach.unread(self, self.store:rev(), closed or reach.begins(self) or record.time_text(0), time))
+  local from = closed or reach.begins(self) or record.time_text(0)
+  return reach.lines(self.days, reach.unread(self, self.store:rev(), from, time))
 end
 
 --- Closes all days before a day: their statements keep their bytes, and later news are corrections on that day. Days
@@ -230,10 +238,10 @@ end
 ---@param params? { unread: boolean|nil }
 ---@return true|nil done, purser.Error|nil err
 function Books:close_before(ends, params)
-  local time = time_of("ends", ends)
+  local time = time_of(self, "ends", ends)
   if tonumber(time) > self.clock() then fail("ends", "what lies before that day is not over") end
   local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
-  if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
+  if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(self.days:date(last.ends))) end
   local unread = params and params.unread and {} or unread_before(self, last.ends, time)
   if unread[1] then
     error(errors.argument("ends", table.concat(unread, "; "), "sync first, or close the days unread"), 0)

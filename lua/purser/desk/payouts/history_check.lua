@@ -155,7 +155,7 @@ function M.lock_worker(self)
     hint = "wait until it ends, or give this one a worker name of its own" }
 end
 
-local function mark_name(self) return "payouts mark " .. self.scope end
+local function mark_name(scope) return "payouts mark " .. scope end
 
 -- Gives the journal a new mark. Returns it; or nil and an error.
 local function mark_journal(self)
@@ -163,7 +163,7 @@ local function mark_journal(self)
     local mark, message = core.random_token(24)
     if not mark then tx:reject(message) end
     tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
-      mark_name(self), mark)
+      mark_name(self.scope), mark)
     return mark
   end)
 end
@@ -179,6 +179,16 @@ local function write(self, change)
   if not ok then fail(self, message) end
 end
 
+-- A person's answer after this long may follow runs of other hosts: the screen's time counts no more.
+local SCREEN_MS = 300000
+
+-- Returns how much of the wait passed since the plan of the run was made, of the same journal.
+local function waited_ms(self)
+  local wait = self.planned_wait
+  local passed = wait and wait.place == self.journal.db.place and core.monotonic_ms() - wait.since or 0
+  return passed < SCREEN_MS and math.max(0, math.floor(passed)) or 0
+end
+
 -- Returns nothing where the run ends: the next one learns the clock.
 local function new_state(self, newest)
   -- the service's clock is learned first: a time of another clock, an hour ahead, would be waited for
@@ -187,9 +197,9 @@ local function new_state(self, newest)
     self.problem = self.problem or err
     if not learned then return nil end
   end
-  local state = { place = self.journal.db.place, newest = newest, sent_at = self.client:now(), rejections = {},
-    renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
-  if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
+  local passed = newest and M.visible_ms(self) or math.min(M.visible_ms(self), waited_ms(self))
+  local state = { place = self.journal.db.place, newest = newest, sent_at = self.client:now() - passed,
+    rejections = {}, renewed_at = 0, sleep_ms = M.visible_ms(self) - passed }
   self.payouts.history = state
   if self.scope and not newest then
     write(self, function(tx) tx:rows("DELETE FROM purser_histories WHERE scope = $1", self.scope) end)
@@ -238,26 +248,54 @@ local function readings_of(self, state)
   return planned.readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
 end
 
+-- Compares the marks of journal and witness, and calls note(tx) in the witness's transaction. Returns { newest, scope },
+-- and `killed` where a run had no end; or nil and a problem.
+local function compare(self, note)
+  local journal_id, problem = self.journal:id()
+  if not journal_id then return nil, problem end
+  local scope = digest.id("purser marks", journal_id, self.account, self.queue)
+  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(scope))
+  if not rows then return nil, message end
+  local found
+  found, message = self.witness_db:transaction(function(tx)
+    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", scope)[1]
+    local running = tx:rows("SELECT worker FROM purser_running WHERE scope = $1", scope)[1]
+    if note then note(tx, scope) end
+    return { newest = kept ~= nil and not running and rows[1] ~= nil and kept.mark == rows[1].value, scope = scope,
+      killed = running ~= nil }
+  end)
+  if not found then return nil, witness_error(message) end
+  return found
+end
+
 --- Notes that a run begins, in the witness, too. Returns nothing, or a problem.
 function M.begin(self)
   if self.history then self.history.rejections = {} end
   if not self.witness_db then return nil end
-  local journal_id, problem = self.journal:id()
-  if not journal_id then return problem end
-  self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
-  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
-  if not rows then return message end
-  local found
-  found, message = self.witness_db:transaction(function(tx)
-    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", self.scope)[1]
-    local running = tx:rows("SELECT worker FROM purser_running WHERE scope = $1", self.scope)[1]
-    tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-      self.scope, self.worker)
-    return { newest = kept ~= nil and not running and rows[1] ~= nil and kept.mark == rows[1].value }
+  local found, problem = compare(self, function(tx, scope)
+    tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING", scope, self.worker)
   end)
-  if not found then return witness_error(message) end
-  self.began_newest = found.newest
+  if not found then return problem end
+  self.scope, self.began_newest = found.scope, found.newest
   if found.newest and not self.history then new_state(self, true) end
+end
+
+--- Returns how long the first payment of a run waits that begins now, and why: { ms, why, since, place }. Nil where
+--- nothing waits, or the marks cannot be compared: then the run says why.
+---@param payments table[]  with `operation`
+function M.wait_of(self, payments)
+  local looks = false
+  for _, payment in ipairs(self.history_check ~= "never" and payments or {}) do
+    local row = planned.operation(payment.operation)
+    looks = looks or row ~= nil and row.reconcile ~= nil and row.reconcile.strategy ~= "conversion"
+  end
+  if not looks then return nil end
+  local found = self.witness_db and compare(self) or not self.witness_db and {} or nil
+  local state = self.history and is_of_now(self, self.history) and self.history
+  local ms = state and state.sleep_ms or M.visible_ms(self)
+  if not found or found.newest or ms == 0 then return nil end
+  return { ms = ms, since = core.monotonic_ms(), place = self.journal and self.journal.db.place,
+    why = found.killed and "an earlier run did not end" or "the journal cannot show that it is the newest" }
 end
 
 --- Notes that a run has ended well, with a mark; with none where it did not look, so that the next one must. Returns
@@ -385,8 +423,8 @@ function M.look(self, payment)
   while not self.stopping and not self.problem do
     local state = is_of_now(self, self.history) and self.history or new_state(self, false)
     if not state then break end
-    if state.sleep_ms > 0 then -- the reason begins with the time, for a terminal may cut the rest
-      self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
+    if state.sleep_ms > 0 then -- a narrow terminal shows the first clause alone
+      self.waiting_for = ("%d s, until earlier calls are visible; the journal cannot show that it is the newest")
         :format(math.ceil(state.sleep_ms / 1000))
       local passed = M.nap(self, state.sleep_ms) -- others may rest meanwhile
       state.sleep_ms = state.sleep_ms - passed

@@ -82,6 +82,8 @@ local states = { state = { "waiting", "taken", "sent", "done", "failed", "undeci
 ---@field blocked_payments purser.Payment[]
 ---@field run string|nil  the number of the run that ended
 ---@field of_run purser.QueueCounts|nil  of the run's payments
+---@field taken_over { key: string, worker: string }[]|nil  of `run`: payments whose worker ended before they were over,
+--- and that worker; those that may have been sent were looked for first
 ---@field next_due_at integer|nil  epoch ms: no waiting payment that is not blocked is due before
 
 --- Returns how many payments are in each state, and those that need a person.
@@ -161,6 +163,7 @@ end
 ---@field failed integer
 ---@field undecided integer
 ---@field blocked integer       waiting until a person acts
+---@field taken_over integer   payments of workers that ended, which this run continues
 ---@field waiting_for string|nil  why nothing is sent now
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
@@ -204,8 +207,9 @@ function Payouts:run(what)
       return nil, problem
     end
   end
+  self.planned_wait = plan.wait
   local ok, report, err = schedule.protect(worker.run, self, mark, plan.all)
-  self.current = nil
+  self.current, self.planned_wait = nil, nil
   if mark then schedule.protect(runs.leave, self, mark) end
   unlock()
   if not ok then error(report, 0) end
@@ -217,20 +221,26 @@ function Payouts:stop()
   if self.current then self.current.stopping = true end
 end
 
---- Returns the progress as a line for a terminal.
+local NARROW = 60
+
+--- Returns the progress as a line for a terminal: clauses, the most important first, behind a bar where there is room.
 ---@param progress purser.PayoutsProgress
+---@param columns integer|nil  of the terminal. Default: as many as there need to be
 ---@return string
-function M.progress_line(progress)
+function M.progress_line(progress, columns)
   local percent = progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100
-  local full = math.floor(percent / 5)
-  local parts = { ("[%s%s] %d of %d payments (%d %%), %d/s"):format(("#"):rep(full), ("."):rep(20 - full),
-    progress.finished, progress.total, percent, progress.rate) }
-  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
+  local full, is_narrow = math.floor(percent / 5), columns ~= nil and columns < NARROW
+  local parts = { ("%d of %d"):format(progress.finished, progress.total)
+    .. (is_narrow and "" or (" payments (%d %%)"):format(percent)) }
+  if progress.waiting_for then parts[2] = "waits: " .. progress.waiting_for end
   for _, name in ipairs { "failed", "undecided", "blocked" } do
     if (progress[name] or 0) > 0 then parts[#parts + 1] = ("%d %s"):format(progress[name], name) end
   end
-  if progress.waiting_for then parts[#parts + 1] = "waits: " .. progress.waiting_for end
-  return table.concat(parts, ", ")
+  if (progress.taken_over or 0) > 0 then parts[#parts + 1] = progress.taken_over .. " taken over" end
+  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
+  parts[#parts + 1] = ("%d/s"):format(progress.rate)
+  local line, bar = table.concat(parts, ", "), ("[%s%s] "):format(("#"):rep(full), ("."):rep(20 - full))
+  return columns and #bar + #line > columns and line or bar .. line
 end
 
 --- Returns the queues of a journal, of every account, with their counts.

@@ -4,6 +4,7 @@
 local columns = require "purser.client.operations.columns"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local history_check = require "purser.desk.payouts.history_check"
 local planned = require "purser.write.planned"
 local purser = require "purser"
 local purser_address = require "purser.address"
@@ -345,6 +346,7 @@ end
 ---@field joins string|nil   the number of the run that a run of this plan goes on with
 ---@field totals table[]     of `send`, by payer and asset: payer, asset, count, amount, fees, balance, is_short
 ---@field shortages string[] sums that are not covered
+---@field wait { ms: integer, why: string }|nil  how long the first payment of its run waits, from the plan on
 ---@field bad integer        payments with problems
 ---@field odd integer        payments that may be a mistake
 
@@ -420,13 +422,14 @@ function M.plan(client, payments, options)
       new = #payments, alike = {} }
   end
   view.payments = payments or view.payments
+  view.wait = history_check.wait_of(options.queue or { client = client }, view.send)
   local by_key, known = {}, {}
   for _, payment in ipairs(view.payments) do by_key[payment.key] = payment end
   for _, section in ipairs { "send", "held", "refused", "made" } do
     for _, entry in ipairs(view[section]) do
       local payment = options.queue and by_key[entry.key] or entry -- keys of no queue may be there twice
       entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
-      entry.payee = payment.payee or entry.now and entry.now.payee
+      entry.payee = payment.payee or entry.now and not entry.difference and entry.now.payee or nil
       known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
     end
   end

@@ -224,14 +224,15 @@ local function check_destination(plan, client, network, given)
   if type(address) ~= "string" or address == "" then return problem(plan, "the address is missing") end
   for _, name in ipairs { "address", "memo" } do
     local fits, message = client:check_value(plan.operation, name, given[name])
-    if not fits then problem(plan, "the " .. name .. " " .. message) end
+    if not fits and given[name] ~= nil then problem(plan, "the " .. name .. " " .. message) end
   end
   if not network then return end
   local has_memo_within = check_address(plan, client, network, given)
   if network.sameAddress then
     if not memo and not has_memo_within then
-      problem(plan, "the network %s needs a memo: the address is shared, and funds sent without one are lost",
-        network.netWork or network.network)
+      problem(plan, "the network %s needs a memo: the address is shared, and funds sent without one are lost%s",
+        network.netWork or network.network, client:check_value(plan.operation, "memo", "1") and ""
+        or ("; %s takes none, so withdraw from the main account"):format(plan.operation))
     end
   elseif memo and network.sameAddress == false then
     warn(plan, "a memo is given, though addresses of this network are not shared")
