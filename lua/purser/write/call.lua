@@ -56,10 +56,7 @@ function M.ids_of(client) return client._journal and client._journal.ids or clie
 ---@return string
 function M.unnamed(client)
   if not client._api_key and client._credentials then pipeline.refresh_credentials(client) end
-  local signer = client._signer -- another one with each new key
-  if not signer or client._unnamed_by ~= signer then
-    client._unnamed, client._unnamed_by = digest.account_of(client._api_key or ""), signer
-  end
+  client._unnamed = client._unnamed or digest.account_of(client._api_key or "")
   return client._unnamed
 end
 

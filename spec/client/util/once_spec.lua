@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is made once for each table.
+-- Values that are made once for each table.
 
 local once = require "purser.client.util.once"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What follows from a table that never changes, such as an operation's row, is made once.
+-- Remembers values that follow from a table that never changes, such as an operation's row.
 
 --- Returns a function that calls `make` once for each table, and returns the same value from then on.
 ---@param make fun(of: table): any  never nil
