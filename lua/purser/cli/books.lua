@@ -183,6 +183,7 @@ function M.sync.grammar()
       { "--sub-journal", "<name=value>", "Journal of a sub-account's own calls, as desk1=FILE.", many = true },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
       { "--since", "<duration>", "How far back the first reading goes; default 180d." }, M.ZONE,
+      { "--again", "The books were put back from a copy: go on, with revisions that were never given." },
       { "--json", "The result as JSON." } },
     receivers.options(), connection.service, connection.messages,
   }
@@ -220,10 +221,9 @@ local function open_for_sync(options)
 end
 
 -- Reads once. Returns the exit code, and when an owner is due again.
-local function once(books, options, is_due)
-  local done, err = books:sync { due = is_due, progress = core.is_terminal(2) and function(owner, at, of)
-    report.note("%d of %d: %s", at, of, owner)
-  end or nil }
+local function once(books, options, is_due, is_again)
+  local function progress(owner, at, of) report.note("%d of %d: %s", at, of, owner) end
+  local done, err = books:sync { due = is_due, again = is_again, progress = core.is_terminal(2) and progress or nil }
   if not done then return report.failure({ effect = "read" }, {}, err), nil end
   local code = report.DONE
   for _, problem in ipairs(done.problems) do
@@ -247,7 +247,7 @@ end
 
 function M.sync.say(_, options)
   local books, client = open_for_sync(options)
-  local code, due = once(books, options, options.every ~= nil)
+  local code, due = once(books, options, options.every ~= nil, options.again)
   while options.every and (due or code == report.NOT_SENT) do
     client:sleep(math.max(1000, math.min(60000, (due or client:now() + 60000) - client:now())))
     code, due = once(books, options, true)

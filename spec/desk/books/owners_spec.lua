@@ -95,7 +95,7 @@ describe("The owners of the books", function()
     end
     local function pay(name, amount, state)
       local id = assert(clients[name].wallet:withdraw { coin = "USDT", netWork = "TRX", amount = amount,
-        address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" }).id
+        address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }).id
       ids[name .. " " .. amount] = id
       return state and assert(world.sim:set_withdrawal(id, state))
     end
@@ -130,7 +130,7 @@ describe("The owners of the books", function()
     local books, ids = books_world.open(world), {}
     for i, state in ipairs { 8, 9 } do
       ids[i] = assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "2" .. state,
-        address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" }).id
+        address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }).id
     end
     assert(books:sync())
     assert(world.sim:set_withdrawal(ids[1], 8) and world.sim:set_withdrawal(ids[2], 9))

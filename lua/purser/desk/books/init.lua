@@ -112,6 +112,7 @@ local function fail(name, ...) error(errors.argument(name, ...), 0) end
 
 ---@class purser.BooksSyncParams
 ---@field due boolean|nil     skips owners that are not due
+---@field again boolean|nil   of a database that was put back: its revisions go on behind those that were lost
 ---@field progress (fun(owner: string, at: integer, of: integer))|nil
 
 --- Reads all lists of the keys. Unread lists are in `problems`, and gaps in each statement.
@@ -121,6 +122,7 @@ function Books:sync(params)
   params = params or {}
   if not self.main.client then error(errors.config("the books were opened without a client", nil, "client"), 0) end
   local now = self.main.client:now()
+  if params.again then self.store:begin_again(record.time_text(now)) end
   local report = { owners = 0, changes = 0, problems = {} }
   self.problems, self.unreached = report.problems, 0
   owners.note_calls(self, now)
@@ -136,6 +138,7 @@ function Books:sync(params)
   end
   owners.note_arrivals(self, now)
   reach.keep(self)
+  self.store:note()
   local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
   report.next_due = math.floor(tonumber(due.due) or now)
   return report
@@ -167,6 +170,12 @@ function Books:statement(params)
   local newest = self.store:rev()
   local rev = params.rev and ("%012d"):format(params.rev) or newest
   if rev > newest then fail("rev", ("the books have no revision %d: the newest is %d"):format(params.rev, newest)) end
+  for _, back in ipairs(self.store:put_back(newest)) do
+    if rev > back.last and rev < back.first then
+      fail("rev", ("revision %d was lost when an older copy of the books was put back on %s"):format(params.rev,
+        self.days:date(back.at)))
+    end
+  end
   local made = model.statement(self, from, to, rev)
   local texts = {}
   write(made, params.write or function(text) texts[#texts + 1] = text end)
@@ -194,6 +203,7 @@ local function say(self, verb, rid, value)
     tx:rows("INSERT INTO purser_books_word (account, rev, at, verb, rid, value) VALUES ($1, $2, $3, $4, $5, $6)",
       self.account, rev(), record.time_text(math.floor(tx:now())), verb, rid, value)
   end)
+  self.store:note()
   return true
 end
 
@@ -249,6 +259,7 @@ function Books:close_before(ends, params)
   self.store:write(function(tx, rev)
     tx:rows("INSERT INTO purser_books_period (account, ends, rev) VALUES ($1, $2, $3)", self.account, time, rev())
   end)
+  self.store:note()
   return true
 end
 
@@ -263,6 +274,7 @@ end
 ---@param params? { budget_ms: integer|nil }  a limit in ms. Default: until nothing is due
 ---@return integer|nil delivered, integer|purser.Error failed  counts of events; failed ones are sent again
 function Books:deliver(params)
+  self.store:note() -- before an event leaves
   return self.store.outbox:deliver(self.store, self.senders, self.clock, params or {})
 end
 

@@ -166,7 +166,7 @@ function M.statement(books, from, to, rev)
   return { account = books.account, from = from, to = to, rev = effective, entries = entries, closing = closing,
     all = legs_of(balances, function() return true end), open = open_of(books, now, to, effective), unexplained = lines,
     gaps = gaps, ahead = ahead, unread = unread(now, closing), checks = now.checks, negative = negative,
-    assumed = assumed, days = books.days }
+    assumed = assumed, days = books.days, put_back = books.store:put_back(effective) }
 end
 
 return M

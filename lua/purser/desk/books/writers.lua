@@ -41,6 +41,10 @@ function M.remarks(statement)
   local zone = days.zone.name
   add("statement of %s from %s to %s (not included), revision %d%s", statement.account, date(statement.from),
     date(statement.to), tonumber(statement.rev), zone ~= "UTC" and ", days of " .. zone or "")
+  for _, back in ipairs(statement.put_back or {}) do
+    add("put back: an older copy on %s; revisions from %d on and what persons said in them were lost", date(back.at),
+      tonumber(back.last) + 1)
+  end
   for _, line in ipairs(reach.lines(days, statement.gaps, statement.ahead)) do lines[#lines + 1] = line end
   for _, account in ipairs(statement.unread) do add("not reconciled: no balance shows %s", account) end
   for _, line in ipairs(statement.unexplained) do
