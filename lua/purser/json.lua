@@ -41,14 +41,14 @@ local function integer(value)
   return ("%d"):format(value)
 end
 
-local function sorted_members(object)
-  local members = {}
-  for key, value in pairs(object) do
-    if type(key) ~= "string" then error("a key of an object is not a string; give texts as keys", 0) end
-    members[#members + 1] = { key, value }
+local function sorted_names(object)
+  local names = {}
+  for name in pairs(object) do
+    if type(name) ~= "string" then error("a key of an object is not a string; give texts as keys", 0) end
+    names[#names + 1] = name
   end
-  table.sort(members, function(a, b) return a[1] < b[1] end)
-  return members
+  table.sort(names)
+  return names
 end
 
 local write
@@ -89,6 +89,15 @@ local function write_object(out, members, newline, indent, depth)
   end)
 end
 
+local function write_map(out, map, newline, indent, depth)
+  local inner, colon = newline and newline .. indent or "", newline and ": " or ":"
+  for i, name in ipairs(sorted_names(map)) do
+    out[#out + 1] = (i > 1 and "," or "{") .. inner .. quoted(name) .. colon
+    write(out, map[name], newline and inner, indent, depth)
+  end
+  out[#out + 1] = (newline or "") .. "}"
+end
+
 local function write_table(out, value, newline, indent, depth)
   if depth >= MAX_DEPTH then error(TOO_DEEP, 0) end
   local kind = getmetatable(value)
@@ -101,7 +110,7 @@ local function write_table(out, value, newline, indent, depth)
   elseif next(value) == nil then
     error("an empty table is neither a list nor an object; mark it with json.list or json.object", 0)
   else
-    write_object(out, sorted_members(value), newline, indent, depth + 1)
+    write_map(out, value, newline, indent, depth + 1)
   end
 end
 

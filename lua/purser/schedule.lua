@@ -219,8 +219,12 @@ function M.sleep(ms)
   ms = math.ceil(ms)
   local task = M.current()
   if not task then return core.sleep_ms(ms) end
-  order = order + 1
-  heap.push(sleepers, { at = core.monotonic_ms() + ms, order = order, task = task })
+  if ms == 0 then
+    M.wake(task)
+  else
+    order = order + 1
+    heap.push(sleepers, { at = core.monotonic_ms() + ms, order = order, task = task })
+  end
   M.suspend()
 end
 

@@ -6,6 +6,7 @@ local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local networks = require "purser.client.operations.network"
+local once = require "purser.client.util.once"
 local shapes = require "purser.client.operations.shapes"
 local unwrap = require "purser.client.call.unwrap"
 
@@ -127,13 +128,13 @@ local function differs(name, sent, shown)
 end
 
 -- Returns the names of what records and answers show of a call.
-local function compared(reconcile)
+local compared = once(function(reconcile)
   local names = { reconcile.client_id }
   for _, list in ipairs { reconcile.match_on or {}, reconcile.copy_params or {} } do
     for _, name in ipairs(list) do names[#names + 1] = name end
   end
   return names
-end
+end)
 
 -- These name who is paid: an answer that shows one which the operation does not know is another operation's.
 local payees = { address = true, toAccount = true }
@@ -166,14 +167,14 @@ local function converts_another(params, value)
 end
 
 -- Returns the members that the result of a row has.
-local function members_of(row)
+local members_of = once(function(row)
   local names = {}
   for _, field in ipairs(shapes[row.result.record] or {}) do
     names[field[1]] = true
     for _, alias in ipairs(field.aliases or {}) do names[alias] = true end
   end
   return names
-end
+end)
 
 -- Parts of the names of members that speak of how a call ended. The live service adds members of other names.
 local OUTCOMES = { "err", "fail", "stat", "code", "msg", "message", "success", "result", "reject", "ret", "queue",

@@ -56,7 +56,8 @@ function M.ids_of(client) return client._journal and client._journal.ids or clie
 ---@return string
 function M.signer_of(client)
   if not client._api_key and client._credentials then pipeline.refresh_credentials(client) end
-  return digest.account_of(client._api_key or "")
+  client._unnamed = client._unnamed or digest.account_of(client._api_key or "")
+  return client._unnamed
 end
 
 -- Returns what a key stands for: the values sent, and the values asked for where these were completed.

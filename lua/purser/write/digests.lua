@@ -7,6 +7,7 @@ local addresses = require "purser.address"
 local columns = require "purser.client.operations.columns"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
+local once = require "purser.client.util.once"
 
 local M = {}
 
@@ -26,9 +27,9 @@ end
 
 --- Returns the list in which an operation makes a record; "" for none.
 ---@return string
-function M.makes_in(row)
+M.makes_in = once(function(row)
   return (row.effect == "create" or row.effect == "transfer") and M.history_of(row) or ""
-end
+end)
 
 -- Returns a value, an amount in one spelling: 1.50 is 1.5.
 local function plain_amount(row, name, value)
@@ -37,17 +38,17 @@ local function plain_amount(row, name, value)
   return tostring(amount or value)
 end
 
--- Returns the names that a record shows of a call which only its content identifies; nil for any other call.
-local function shown_names(row)
+-- Returns the names that a record shows of a call which only its content identifies; false for any other call.
+local shown_names = once(function(row)
   local reconcile = row.reconcile
-  if not reconcile or reconcile.strategy ~= "match" and reconcile.strategy ~= "nothing" then return nil end
+  if not reconcile or reconcile.strategy ~= "match" and reconcile.strategy ~= "nothing" then return false end
   local shown = {}
   for _, name in ipairs(reconcile.match_on) do shown[name] = true end
   return shown
-end
+end)
 
 -- Returns a digest of a title and values, without the generated id and passwords, which change when a call is repeated.
----@param shown table<string, boolean>|nil  the names that count; nil: all
+---@param shown table<string, boolean>|false|nil  the names that count; otherwise all
 ---@param spelling table<string, fun(value: string): string>
 local function digest_of(title, row, params, shown, spelling)
   local names, parts, made = {}, { title }, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
@@ -60,7 +61,7 @@ local function digest_of(title, row, params, shown, spelling)
   for _, name in ipairs(names) do
     local value = plain_amount(row, name, params[name])
     if spelling[name] then value = spelling[name](value) end
-    parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
+    parts[#parts + 1] = #name .. ":" .. name .. "=" .. #value .. ":" .. value
   end
   return digest.of(table.concat(parts, "\n"))
 end

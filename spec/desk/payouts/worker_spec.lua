@@ -2,6 +2,7 @@
 -- One worker: its tasks, what it takes over, what ends its run, and what it does with each kind of answer.
 
 local at = require "payouts_setting"
+local core = require "purser.core"
 local private = require "purser.client.util.private"
 local purser = require "purser"
 local queue = require "purser.desk.payouts.queue"
@@ -265,4 +266,22 @@ it("goes on with a payment that is put back when another task had found nothing 
   local payouts = at.payouts_with { client = client, concurrency = 2, idle_ms = 20 }
   assert(payouts:add("a", "wallet.transfer", at.own "2"))
   assert.equal(1, assert(payouts:run()).done)
+end)
+
+it("lets one of sixteen idle tasks look for work", function()
+  local payouts = at.payouts_with { idle_ms = 5 }
+  at.add(payouts, 1, 1)
+  assert(payouts:run()) -- the histories are read
+  at.add(payouts, 2, 2)
+  at.set("stage = 'waiting', due_at = $1 WHERE payment = 'invoice-2'", at.ahead(150))
+  local sleep, rests = schedule.sleep, 0
+  finally(function() schedule.sleep = sleep end)
+  function schedule.sleep(ms)
+    if ms == 5 then rests = rests + 1 end
+    return sleep(ms)
+  end
+  local began = core.monotonic_ms()
+  assert.equal(2, assert(payouts:run()).done)
+  local pauses = (core.monotonic_ms() - began) / 5
+  assert.is_true(rests > 0 and rests <= pauses + 1, ("%d rests in %.1f pauses"):format(rests, pauses))
 end)

@@ -62,7 +62,7 @@ function M.use_credentials(self, api_key, secret_key)
   local signer, message = core.signer("hmac-sha256", secret_key)
   if not signer then return '"secret_key" cannot be used: ' .. message end
   if self._signer then self._signer:close() end
-  self._signer, self._api_key = signer, api_key
+  self._signer, self._api_key, self._unnamed = signer, api_key, false
   self._headers = {
     ["Content-Type"] = self.profile.content_type,
     [self.profile.key_header] = api_key,

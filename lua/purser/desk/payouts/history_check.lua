@@ -35,13 +35,33 @@ function M.sleep(self, ms)
   end
 end
 
+--- Lets the pause between two looks for work pass, for one task of the run; the others wait until one wakes them.
+function M.rest(self)
+  if self.is_resting then
+    table.insert(self.resting, schedule.current())
+    schedule.suspend()
+  else
+    self.is_resting = true
+    schedule.sleep(self.idle_ms)
+    self.is_resting = false
+  end
+end
+
+--- Wakes a resting task where there is work in the hand, or where no task looks for work; or wakes all.
+---@param all boolean|nil
+function M.wake(self, all)
+  local number = all and #self.resting or (self.hand[1] or not self.is_resting) and 1 or 0
+  for _ = 1, math.min(number, #self.resting) do schedule.wake(table.remove(self.resting, 1)) end
+end
+
 --- Lets a second of `ms` at most pass, for one task of the run; for the others a pause. Returns how many passed.
 function M.nap(self, ms)
   local slice = self.is_sleeping and 0 or math.max(1, math.min(ms, MAX_SLEEP_MS))
   if self.is_sleeping then
-    schedule.sleep(self.idle_ms)
+    M.rest(self)
   else
     self.is_sleeping = true
+    M.wake(self)
     M.sleep(self, slice)
     self.is_sleeping = false
   end
@@ -408,7 +428,9 @@ function M.look(self, payment)
         :format(math.ceil(state.sleep_ms / 1000))
       local passed = M.nap(self, state.sleep_ms) -- others may rest meanwhile
       state.sleep_ms = state.sleep_ms - passed
+      if state.sleep_ms <= 0 then M.wake(self, true) end
     else
+      M.wake(self)
       renew(self, state, payment)
       state.readings = state.readings or readings_of(self, state)
       self.waiting_for = reconcile.lookup .. " is read for payments that the journal may lack"

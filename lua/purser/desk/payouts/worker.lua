@@ -36,7 +36,8 @@ Payment.__index = Payment
 ---@field sending integer    payments that are being sent
 ---@field is_dry boolean    nothing was left to be taken
 ---@field waiting_for string|nil  why nothing is sent, where a task knows it
-local Run = { __index = function(self, name) return self.payouts[name] end }
+---@field is_over boolean    nothing is left, and no task is at work
+---@field resting purser.task[]  tasks without work: another one looks for it
 
 ---------------------------------------------------------------------------------------- how an attempt ends a payment
 
@@ -337,7 +338,7 @@ local function refill(self)
 end
 
 local function next_payment(self)
-  while not self.stopping and not self.problem do
+  while not self.stopping and not self.problem and (self.hand[1] or not self.is_over) do
     begin_looks(self, false)
     local left = self.hand[1] and 0 or refill(self)
     if self.held[1] and not self.hand[1] and self.busy == 0 and self.is_dry then
@@ -348,9 +349,12 @@ local function next_payment(self)
     local payment = table.remove(self.hand, 1)
     if not payment and not ms then payment, ms = next_of_last(self, left) end
     if payment or self.problem then return payment end
-    if left == 0 and waiting_for_looks(self) == 0 and not self.held[1] then return nil end
+    if left == 0 and waiting_for_looks(self) == 0 and not self.held[1] then
+      self.is_over = self.busy == 0
+      return nil
+    end
     -- until a look is due, or while others work on what is left
-    if ms then history_check.nap(self, ms) else schedule.sleep(self.idle_ms) end
+    if ms then history_check.nap(self, ms) else history_check.rest(self) end
   end
 end
 
@@ -358,10 +362,12 @@ local function work(self)
   local payment = next_payment(self)
   while payment do -- Lua 5.1 does not wait within the iterator of a for
     self.busy = self.busy + 1
+    history_check.wake(self)
     pay(payment)
     self.busy = self.busy - 1
     payment = next_payment(self)
   end
+  history_check.wake(self, true)
 end
 
 ------------------------------------------------------------------------------------------------------------- progress
@@ -425,7 +431,10 @@ local function attend(self, tasks)
   while true do
     local working = {}
     for _, task in ipairs(tasks) do
-      if task.failed then self.stopping = true end -- the others end what they have begun
+      if task.failed then -- the others end what they have begun
+        self.stopping = true
+        history_check.wake(self, true)
+      end
       if not task.done then working[#working + 1] = task end
     end
     if not working[1] then break end
@@ -476,10 +485,11 @@ end
 ---@param takes_all boolean|nil  without a mark: takes all, and not only what no run ever had
 function M.run(payouts, mark, takes_all)
   local self = setmetatable({ payouts = payouts, mark = mark, takes_unmarked = not mark and not takes_all,
-    stopping = false, hand = {}, held = {}, parked = {}, last = {}, taken_over = {}, had = {}, busy = 0, sending = 0,
+    stopping = false, hand = {}, held = {}, parked = {}, last = {}, resting = {}, taken_over = {}, had = {},
+    busy = 0, sending = 0,
     look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
     -- of those whose answer was lost, and of those that are asked about once more
-    readings = planned.readings(), last_readings = planned.readings() }, Run)
+    readings = planned.readings(), last_readings = planned.readings() }, { __index = payouts })
   payouts.current = self
   local problem = run(self)
   if problem then return nil, planned.error(problem) end

@@ -12,10 +12,10 @@ local home = require "purser.write.journal.home"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
-local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
 local policy = require "purser.write.policy"
 local schema = require "purser.write.journal.schema"
+local statements = require "purser.client.util.database.statements"
 local spending = lazy "purser.write.guard.spending"
 local equal = lazy "purser.write.equal"
 
@@ -26,32 +26,39 @@ local M = {}
 
 ----------------------------------------------------------------------------------------------------- how a row is taken
 
+local ADD = "INSERT INTO purser_calls (%s) VALUES (%s) ON CONFLICT DO NOTHING"
+
+local function insertion(names, what)
+  local places = {}
+  for i = 1, #names do places[i] = "$" .. i end
+  return what:format(table.concat(names, ", "), table.concat(places, ", "))
+end
+
+local function setting(names, where)
+  local sets, at = {}, #names
+  for i, name in ipairs(names) do sets[i] = ("%s = $%d"):format(name, i) end
+  return "UPDATE purser_calls SET " .. table.concat(sets, ", ") .. " WHERE " .. where:gsub("%?", function()
+    at = at + 1
+    return "$" .. at
+  end)
+end
+
 --- Adds a row, unless another has its id, its key, or its place in a queue. Returns whether it was added.
 ---@return boolean
 function M.insert(tx, row)
   row.form = digests.form(row.queue and row.queue ~= "" and row.payment or row.key or "")
-  local names, places, values = names_of(row), {}, {}
-  for i, name in ipairs(names) do places[i], values[i] = "$" .. i, row[name] end
-  local _, inserted = tx:rows(("INSERT INTO purser_calls (%s) VALUES (%s) ON CONFLICT DO NOTHING"):format(
-    table.concat(names, ", "), table.concat(places, ", ")), unpack(values, 1, #names))
-  return inserted == 1
+  local sql, values, count = statements.of(row, ADD, insertion)
+  return select(2, tx:rows(sql, unpack(values, 1, count))) == 1
 end
 
 --- Changes rows. Returns how many.
 ---@param where string               a condition, with `?` for each of the further values
 ---@return integer changed
 function M.update(tx, set, where, ...)
-  local names, values = names_of(set), {}
-  for i, name in ipairs(names) do names[i], values[i] = ("%s = $%d"):format(name, i), set[name] end
-  local count = #names
-  for i = 1, select("#", ...) do values[count + i] = (select(i, ...)) end
-  local at = count
-  where = where:gsub("%?", function()
-    at = at + 1
-    return "$" .. at
-  end)
-  return select(2, tx:rows("UPDATE purser_calls SET " .. table.concat(names, ", ") .. " WHERE " .. where,
-    unpack(values, 1, at)))
+  local sql, values, count = statements.of(set, where, setting)
+  local further = select("#", ...)
+  for i = 1, further do values[count + i] = (select(i, ...)) end
+  return select(2, tx:rows(sql, unpack(values, 1, count + further)))
 end
 
 --- Locks the rows that a query finds until the transaction ends. (SQLite's transactions lock everything.)
@@ -212,13 +219,15 @@ end
 
 -- A record as JSON, without secrets and members that JSON cannot hold.
 local function keep(record)
-  if type(record) ~= "table" then return "" end
+  if type(record) ~= "table" or next(record) == nil then return "" end
+  local ok, text = pcall(json.encode, record)
+  if ok and record.secretKey == nil then return text end
   local kept = {}
   for name, value in pairs(record) do
     if name ~= "secretKey" and pcall(json.encode, value) then kept[name] = value end
   end
   if next(kept) == nil then return "" end
-  local ok, text = pcall(json.encode, kept)
+  ok, text = pcall(json.encode, kept)
   return ok and text or ""
 end
 

@@ -23,9 +23,13 @@ local find, format, match = string.find, string.format, string.match
 
 M.LOCK = 7078806 -- a new limit waits for the calls that begin, and they wait for the limit
 
--- The limits stand beside: the same statement reads both for a call.
-local HOME = "SELECT name, value, '' AS period_ms, '' AS person, '' AS at FROM purser_meta UNION ALL SELECT asset, "
-  .. "amount, period_ms, person, at FROM purser_limits ORDER BY at"
+-- The limits are in the same statement as the facts, each a text of its columns, without a name: a call reads both, and
+-- nearly always there is no limit. A person's name holds no control character; the asset is the rest.
+local HOME = "SELECT name, value FROM purser_meta UNION ALL SELECT '' AS name, at || $1 || period_ms || $2 || amount "
+  .. "|| $3 || person || $4 || asset AS value FROM purser_limits"
+
+local BETWEEN = "\31"
+local LIMIT = "^(%d+)\31(%d+)\31([^\31]*)\31([^\31]*)\31(.*)$"
 
 ---@class purser.JournalHome  whose a journal is: its rows of purser_meta by name, of these the first may be absent
 ---@field account string|nil
@@ -35,15 +39,23 @@ local HOME = "SELECT name, value, '' AS period_ms, '' AS person, '' AS at FROM p
 ---@field gate string|nil
 ---@field limits table<string, string>[]  the rows of purser_limits, oldest first
 
+-- Returns a limit from the text of its columns, under the names that purser_meta has for asset and amount.
+local function limit_of(text)
+  local at, period_ms, amount, person, asset = match(text, LIMIT)
+  assert(at, "a limit in the journal cannot be read")
+  return { name = asset, value = amount, period_ms = period_ms, person = person, at = at }
+end
+
 --- Returns whose a journal is; or nil and a message.
 ---@return purser.JournalHome|nil home, string|nil message
 function M.read(db)
-  local rows, message = db:rows(HOME)
+  local rows, message = db:rows(HOME, BETWEEN, BETWEEN, BETWEEN, BETWEEN)
   if not rows then return nil, message end
   local home = { limits = {} }
   for _, row in ipairs(rows) do
-    if row.at == "" then home[row.name] = row.value else home.limits[#home.limits + 1] = row end
+    if row.name ~= "" then home[row.name] = row.value else table.insert(home.limits, limit_of(row.value)) end
   end
+  table.sort(home.limits, function(a, b) return a.at < b.at end)
   return home
 end
 

@@ -7,7 +7,7 @@ local postgresql = require "purser.client.util.database.postgresql"
 local schedule = require "purser.schedule"
 local sqlite = require "purser.client.util.database.sqlite"
 
-local concat = table.concat
+local concat, find = table.concat, string.find
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 local Database = {}
@@ -74,16 +74,6 @@ function M.ensure(self)
   return nil, plain(why)
 end
 
-local function statement_of(self, sql)
-  local statement = self.statements[sql]
-  if statement then return statement end
-  local message
-  statement, message = self.handle:prepare(sql)
-  if not statement then return nil, plain(message) end
-  self.statements[sql] = statement
-  return statement
-end
-
 -- Closes a failed statement, which may hold a lock. Returns nil and the message.
 local function forget(self, sql, message)
   local statement = self.statements[sql]
@@ -95,17 +85,21 @@ end
 local giving = {} -- by SQL text, of which there are as many as prepared statements
 
 function M.gives_rows(sql)
-  if giving[sql] == nil then
-    giving[sql] = (sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)) ~= nil
+  local gives = giving[sql]
+  if gives == nil then
+    gives = (sql:find "^%s*SELECT" or sql:find "^PRAGMA" or sql:find("RETURNING", 1, true)) ~= nil
+    giving[sql] = gives
   end
-  return giving[sql]
+  return gives
 end
 
 -- Returns the error of a text with a zero byte, where both databases end a text; or nil.
 local function values_error(...)
-  local values, count = { ... }, select("#", ...)
+  local count = select("#", ...)
+  if count == 0 then return end
+  local values = { ... }
   local are_texts, all = pcall(concat, values, "", 1, count)
-  if are_texts and not all:find("\0", 1, true) then return end -- nearly always
+  if are_texts and not find(all, "\0", 1, true) then return end -- nearly always
   for i = 1, count do
     local value = values[i]
     if type(value) == "string" and value:find("\0", 1, true) then
@@ -128,27 +122,32 @@ local function shape_of(statement)
   return shapes[statement]
 end
 
+local function read(self, statement)
+  local rows, shape = {}, self.strict and shape_of(statement) or nil
+  for row in statement:rows(true) do rows[#rows + 1] = shape and setmetatable(row, shape) or row end
+  return rows
+end
+
 --- Runs a statement once, with the results of Database:rows.
 function M.run(self, sql, ...)
   local ok, message = M.ensure(self)
   if not ok then return nil, message end
-  local statement
-  statement, message = statement_of(self, sql)
-  if not statement then return nil, message end
+  local statement = self.statements[sql]
+  if not statement then
+    statement, message = self.handle:prepare(sql)
+    if not statement then return nil, plain(message) end
+    self.statements[sql] = statement
+  end
   message = values_error(...)
   if message then return nil, message end
-  local ran
+  local ran, rows
   ok, ran, message = pcall(statement.execute, statement, ...)
   if not ok or not ran then return forget(self, sql, ok and message or ran) end
-  local rows = {}
   if M.gives_rows(sql) then
-    ok, message = pcall(function()
-      local shape = self.strict and shape_of(statement) or nil
-      for row in statement:rows(true) do rows[#rows + 1] = shape and setmetatable(row, shape) or row end
-    end)
-    if not ok then return forget(self, sql, message) end
+    ok, rows = pcall(read, self, statement)
+    if not ok then return forget(self, sql, rows) end
   end
-  return rows, statement:affected()
+  return rows or {}, statement:affected()
 end
 
 -- Where nginx forbids sleep, as in init_worker_by_lua, the thread rests.
