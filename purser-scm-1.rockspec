@@ -203,8 +203,10 @@ build = {
       ["purser.client.util.rocks"] = "lua/purser/client/util/rocks.lua",
       ["purser.client.util.secrets"] = "lua/purser/client/util/secrets.lua",
       ["purser.client.util.suggest"] = "lua/purser/client/util/suggest.lua",
+      ["purser.client.util.tz_file"] = "lua/purser/client/util/tz_file.lua",
       ["purser.client.util.utc"] = "lua/purser/client/util/utc.lua",
       ["purser.client.util.views"] = "lua/purser/client/util/views.lua",
+      ["purser.client.util.zone"] = "lua/purser/client/util/zone.lua",
       ["purser.codes"] = "lua/purser/codes.lua",
       ["purser.decimal"] = "lua/purser/decimal.lua",
       ["purser.desk.workflow.balances"] = "lua/purser/desk/workflow/balances.lua",
@@ -249,6 +251,7 @@ build = {
       ["purser.write.policy"] = "lua/purser/write/policy.lua",
       ["purser.write.reading"] = "lua/purser/write/reading.lua",
       ["purser.write.reconcile"] = "lua/purser/write/reconcile.lua",
+      ["purser.write.subject"] = "lua/purser/write/subject.lua",
       ["purser.write.verdict"] = "lua/purser/write/verdict.lua",
       -- end: modules
     },

@@ -426,6 +426,7 @@ end
 
 --- Checks an address: its form by the network, the memo by the network's form, and whose it is. Only a network of the
 --- table whose form is certain refuses; everything else is a warning. With `as_is` findings about form are warnings.
+--- Without a network the memo is judged by the network that the address is usually of.
 ---@param given { address: any, network: table|string|nil, memo: any, coin: table|nil, as_is: boolean|nil }
 ---@return purser.AddressCheck
 function M.check(given)
@@ -455,7 +456,9 @@ function M.check(given)
   end
   local memo = text_of(given.memo)
   if memo ~= "" then
-    local state, message, hint = M.judge_memo(network, memo, given.coin)
+    local one = not network and reading_of(text)
+    local state, message, hint = M.judge_memo(network or one and network_table.home_of(one.family) or nil, memo,
+      given.coin)
     local list = state == "refused" and not given.as_is and result.problems or result.warnings
     if state ~= "good" then add(list, finding("memo", format("the memo %s", message), hint)) end
   end

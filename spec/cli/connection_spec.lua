@@ -67,6 +67,36 @@ describe("a command that is refused", function()
     assert.is_nil(io.open(journal))
   end)
 
+  it("takes the file of the account in a folder, and none where no account is named", function()
+    local folder = at.folder()
+    local function transfer(journal, account)
+      return command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset",
+        "USDT", "--amount", "1", "--yes" }, at.with { PURSER_JOURNAL = journal, PURSER_ACCOUNT = account })
+    end
+    for _, journal in ipairs { folder .. "/", folder, "sqlite:" .. folder } do
+      local code, _, err = transfer(journal, "treasury")
+      assert.equal(0, code, err)
+    end
+    local code, text = command.run({ "journal", "list", "--csv", "--journal", folder }, { PURSER_ACCOUNT = "treasury" })
+    assert.same({ 0, 4 }, { code, select(2, text:gsub("\n", "\n")) })
+    assert.is_truthy(io.open(folder .. "/treasury.db"))
+    local err, _
+    for account, message in pairs { [""] = "no account is named", ["a/b"] = "makes no name of a file" } do
+      code, _, err = transfer(folder, account)
+      assert.equal(2, code)
+      assert.matches(message, err, 1, true)
+    end
+    code, _, err = transfer(folder .. "/none/", "treasury")
+    assert.equal(2, code)
+    assert.matches("there is no such folder", err, 1, true)
+    -- a journal of the environment that is not made yet is left out by a look, as a file's is
+    code, _, err = command.run({ "watch", "account", "--network", "USDT/TRX" },
+      at.with { PURSER_JOURNAL = folder, PURSER_ACCOUNT = "new" })
+    assert.equal(0, code)
+    assert.matches("there is no journal " .. folder .. "/new.db yet", err, 1, true)
+    assert.is_nil(io.open(folder .. "/new.db"))
+  end)
+
   it("names the option that a missing policy was given by", function()
     local code, _, err = at.run("approvals", "status", "--policy", "/nopolicies", "--journal", at.folder() .. "/p")
     assert.equal(2, code)

@@ -71,6 +71,7 @@ local proofs = {
   },
   ["docs/desk/payouts.md"] = {
     { "settle --all not_done", CLI .. "payouts_settle_spec.lua: ends all that is undecided by one look" },
+    { "says so before", DESK .. "payouts/history_check_wait_spec.lua: says that an earlier run did not end" },
     { "payouts show KEY", CLI .. "payouts_candidates_spec.lua: can be given on what the payment may be" },
   },
   ["docs/desk/receive.md"] = {
@@ -121,7 +122,7 @@ local proofs = {
     { "operations NAME", { { "operations wallet.coins", 0, "networkList" } } },
   },
   ["docs/upgrading.md"] = { { "the first command that opens",
-    "spec/write/journal/upgrade_golden_spec.lua: has its states, words, attempts, limit and list" } },
+    "spec/support/golden_journals.lua: has its states, words, attempts, limit and list" } },
   ["docs/write/journal.md"] = {
     { "journal show", CLI .. "journal_spec.lua: keeps what a person says of a call" },
     { "journal moved HOST", "spec/write/call_host_spec.lua: is found at another once a person said" },

@@ -93,10 +93,13 @@ INSERT INTO purser_log VALUES('NsGNpO8ZMo5MzOCrUCO1EXzZ','1700001326000','bot','
 INSERT INTO purser_log VALUES('brvfDzU0VVulYlti35SNnGJc','1795887772679','alice','journal service','localhost','done');
 CREATE TABLE purser_runs (number TEXT PRIMARY KEY, queue TEXT NOT NULL,
     source TEXT NOT NULL, person TEXT NOT NULL, begun_at TEXT NOT NULL);
+INSERT INTO purser_runs VALUES('1','default','list.csv','alice','1700001326000');
 CREATE TABLE purser_workers (run TEXT NOT NULL, name TEXT NOT NULL, person TEXT NOT NULL,
     host TEXT NOT NULL, pid TEXT NOT NULL, alive_until TEXT NOT NULL, PRIMARY KEY (run, name));
 CREATE TABLE purser_run_rows (of_queue TEXT NOT NULL,
-    of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_queue, of_payment));
+    of_payment TEXT NOT NULL, run TEXT NOT NULL, payee TEXT NOT NULL DEFAULT '', PRIMARY KEY (of_queue, of_payment));
+INSERT INTO purser_run_rows VALUES('default','p4','','Bolt Inc');
+INSERT INTO purser_run_rows VALUES('default','p7','1','Acme Ltd');
 CREATE TABLE purser_adding (list TEXT NOT NULL, id TEXT NOT NULL,
   queue TEXT NOT NULL, payment TEXT NOT NULL, form TEXT NOT NULL, operation TEXT NOT NULL, params TEXT NOT NULL,
   key TEXT NOT NULL, content TEXT NOT NULL, digest TEXT NOT NULL, history TEXT NOT NULL, given TEXT NOT NULL,

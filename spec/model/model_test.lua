@@ -6,7 +6,7 @@
 
 local files = dofile "tools/whole_files.lua"
 
-local MODEL = "spec/model/write_call.pml"
+local MODEL, DATES = "spec/model/write_call.pml", "spec/model/dates.pml"
 
 -- One key that two processes ask for, and two keys with a process each.
 local ONE_KEY = "-DONE_KEY -DDEATHS=" .. (os.getenv "PURSER_DEATHS" or "1")
@@ -17,10 +17,10 @@ local TWO_KEYS = "-DATTEMPTS=1 -DLAST_SEND=2 -DDEATHS=0"
 local BACKWARDS = "-DSAFETY -DREVERSE -DT_REVERSE"
 
 -- Translates, compiles and runs the model. Returns what the check printed.
-local function check(options, compiled, run)
+local function check(options, compiled, run, model)
   local folder = files.output_of "mktemp -d":gsub("%s+$", "")
   local command = ([[root=$PWD; cd %s && spin -a %s "$root/%s" >/dev/null && cc -O1 -w -DCOLLAPSE %s -o pan pan.c &&
-    ./pan -m400000 -w25 %s 2>&1; rm -rf %s]]):format(folder, options, MODEL, compiled, run, folder)
+    ./pan -m400000 -w25 %s 2>&1; rm -rf %s]]):format(folder, options, model or MODEL, compiled, run, folder)
   return files.output_of(command)
 end
 
@@ -64,6 +64,24 @@ describe("the model of the write call", function()
     it("has a counterexample without " .. sentence[1], function()
       local options = (sentence[3] and ONE_KEY or TWO_KEYS) .. " -DWITHOUT_" .. sentence[2]
       local errors, printed = errors_of(check(options, BACKWARDS, ""))
+      assert.equals(1, errors)
+      assert.matches("assertion violated", printed, 1, true)
+    end)
+  end
+end)
+
+describe("the model of the dates of witnesses", function()
+  setup(function() assert(os.execute "tools/setup model") end)
+
+  it("takes no call's own record for another's, whatever the service changes between two calls", function()
+    assert.equals(0, (errors_of(check("", "-DSAFETY", "", DATES))))
+  end)
+
+  for sentence, name in pairs { ["a witness has the date of its call"] = "DATE",
+    ["two known members must differ"] = "TWO", ["a member that a record shows otherwise is not known"] = "OTHERWISE",
+    ["a record that was found by content is no witness"] = "ANSWER" } do
+    it("has a counterexample without the sentence: " .. sentence, function()
+      local errors, printed = errors_of(check("-DWITHOUT_" .. name, "-DSAFETY", "", DATES))
       assert.equals(1, errors)
       assert.matches("assertion violated", printed, 1, true)
     end)

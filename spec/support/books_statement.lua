@@ -1,12 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- A statement as data, made by hand: what the writers of statements are tried with.
 
+local days = require "purser.desk.books.days"
+local zones = require "purser.client.util.zone"
+
 local M = {}
 
 --- Returns a statement with an entry of each form, and with each remark.
 function M.rich()
   local SPOT, OUTSIDE = "Assets:A:Main:Spot", "Equity:A:Outside"
-  local made = { account = "A", from = "1699920000000", to = "1700092800000", rev = "000000000007" }
+  local made = { account = "A", from = "1699920000000", to = "1700092800000", rev = "000000000007",
+    days = days.of(zones.open "UTC") }
   local withdrawal = { sid = "s1", client_id = "c1", tx = "0xab", address = "T1", memo = "7", entity = "withdrawal",
     state = "7" }
   made.entries = {

@@ -137,7 +137,7 @@ function M.check(row)
   local result = row.result
   check_words(where .. " result", result, result_words)
   assert(shapes[result.list or result.record or result.page or result.rows], where .. ": unknown shape")
-  assert(not result.record or result.required_member, where .. ": says not which member makes an answer a result")
+  assert(not result.record or result.required_member, where .. ": the result of a record names no required_member")
   if row.window then check_words(where .. " window", row.window, window_words) end
   if row.paging then
     check_words(where .. " paging", row.paging, paging_words)

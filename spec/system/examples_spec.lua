@@ -147,8 +147,8 @@ describe("treasury_report.lua", function()
     assert.matches(": 1 assets, %d months of flows\n$", output)
     local page = read(path)
     os.remove(path)
-    for _, requested in ipairs { "Balances of USDT", ">desknorth1</text>", ">100.25</text>",
-      "Deposits and withdrawals of USDT", ">33.25</text>", "<svg viewBox=" } do
+    for _, requested in ipairs { "<figcaption>USDT</figcaption>", ">desknorth1</text>",
+      ">100.25</text>", ">main account</text>", " in</text>", ">33.25</text>", "<svg viewBox=" } do
       assert(page:find(requested, 1, true), requested)
     end
     assert.is_nil(page:find "https?://")
@@ -171,6 +171,41 @@ describe("treasury_report.lua", function()
       assert.equal(0, code, output)
       assert.matches('>main account</text><rect [^>]*class="own"/><text [^>]*' .. amount, read(path))
     end
+    os.remove(path)
+  end)
+
+  -- Returns the bars of an asset's chart as { [label] = { width, amount } }.
+  local function bars_of(page, asset)
+    local svg, bars = page:match("<figcaption>" .. asset .. "</figcaption>(<svg.-</svg>)"), {}
+    for text, width, amount in (svg or ""):gmatch(
+      '>([^<]*)</text><rect [^>]*width="([%d.]+)"[^>]*/><text[^>]*>([^<]*)<') do
+      bars[text] = { tonumber(width), amount }
+    end
+    return bars
+  end
+
+  it("draws an asset on one scale, and leaves out neither MX nor the main account", function()
+    local fixture = open { USDT = "1000", MX = "250" }
+    sub_account(fixture, "desknorth1", "USDT", "100.25")
+    sub_account(fixture, "desksouth1", "MX", "50")
+    three_months(fixture)
+    local path = temporary()
+    local output, code = fixture.run("examples/treasury_report.lua " .. path, "PURSER_PROFILE=mexc ")
+    assert.equal(0, code, output)
+    local page = read(path)
+    local usdt, mx = bars_of(page, "USDT"), bars_of(page, "MX")
+    assert.same({ { 185, "200" }, { 46.2, "50" } }, { mx["main account"], mx.desksouth1 })
+    assert.is_nil(page:find("shows what can be converted alone", 1, true))
+    local unit = usdt["main account"][1] / tonumber(usdt["main account"][2])
+    for text, bar in pairs(usdt) do
+      assert.is_true(math.abs(bar[1] - math.max(1, unit * tonumber(bar[2]))) < 0.1, text)
+    end
+    output, code = fixture.run("examples/treasury_report.lua " .. path)
+    assert.equal(0, code, output)
+    page = read(path)
+    assert.truthy(page:find("no MX, and nothing that is locked", 1, true)) -- no operation of the document shows it
+    assert.equal("50", bars_of(page, "MX").desksouth1[2])
+    assert.same({ 0, "not shown" }, bars_of(page, "MX")["main account"])
     os.remove(path)
   end)
 

@@ -55,10 +55,10 @@ M["an answer is believed whoever's it is"] = {
 -- wrong.
 M["the record of an equal call passes for the payment's"] = {
   seed = 24,
-  changed = { { "purser.write.match", "  local free = learned.free", "  local free = question.union.records" },
+  changed = { { "purser.write.match", "  local free = learned.free", "  local free = question.seen.union.records" },
     { "purser.write.match", "free = between(learned.timed, subject.time, subject.first, subject.last)", "" },
     { "purser.write.match", "end, learned.free, learned.of[question.intent.id] or {})",
-      "end, question.union.records, {})" },
+      "end, question.seen.union.records, {})" },
     { "purser.write.match", "if #records ~= #calls or group.is_contested then return nil end", "" },
     { "purser.write.match", "if not calls[2] then return records[1] end", "if true then return records[1] end" },
     { "purser.write.match", "if not now[record] or question.claims:is_own(now[record]) then", "if true then" },

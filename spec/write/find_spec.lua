@@ -52,7 +52,7 @@ describe("a call with an id", function()
         recv_window = 5000, id = "other" }, "t9")
       local record = copy_of(transferred, { clientTranId = shown, timestamp = NOW + 500 })
       local _, _, question = look_once("sub_account.transfer", transfer, { record }, LATE, { journal = known })
-      assert.equal(waits, question.waits)
+      assert.equal(waits, question.next.waits)
     end
   end)
 
@@ -108,7 +108,7 @@ describe("a late look that shows nothing", function()
       return list
     end))
     local answer, err = find.missing(look)
-    return look.waits and "retry" or answer and answer.outcome or err.message, look
+    return look.next.waits and "retry" or answer and answer.outcome or err.message, look
   end
 
   it("says not_done where the sub-account is spelled as it was asked for", function()
@@ -133,10 +133,10 @@ describe("a late look that shows nothing", function()
   it("is made once more where the service spells it in another way, or lists it nowhere", function()
     local word, look = missing { "desk" }
     assert.equal("retry", word)
-    assert.equal("desk", look.spelled.toAccount)
+    assert.equal("desk", look.seen.spelled.toAccount)
     word, look = missing {}
     assert.equal("retry", word)
-    assert.is_false(look.spelled.toAccount)
+    assert.is_false(look.seen.spelled.toAccount)
   end)
 
   it("is undecided where the name is listed nowhere for a second time, or the list needs it", function()

@@ -30,8 +30,8 @@ describe("a reading", function()
   after_each(function() core.monotonic_ms = monotonic_ms end)
 
   local function look_of(fields)
-    local look = { late = true, poll_ms = 1000, newer_than = 0, deadline = DEADLINE, visible_ms = 9000, skew_ms = 5000,
-      before = 6000,
+    local look = { seen = { late = true, spelled = {} }, next = { newer_than = 0 }, poll_ms = 1000, deadline = DEADLINE,
+      visible_ms = 9000, skew_ms = 5000, before = 6000,
       intent = { sent_at = SENT, params = {} }, earliest = function() return 0 end,
       reconcile = { time_member = "timestamp", lookup = HISTORY.full_name },
       service = { now = function() return now end, correction = function() return correction end,
@@ -49,8 +49,7 @@ describe("a reading", function()
   local function all(fields, first, last, wide)
     local question = look_of(fields)
     question.service.readings, question.first = shared, SENT - 6000
-    question.spelled = {}
-    local how = wide and "again" or question.late and "wide" or "early"
+    local how = wide and "again" or question.seen.late and "wide" or "early"
     local shown, err = reading.of(question, how, first or SENT - 6000, last or DEADLINE + 5000)
     return shown and shown.records, err, shown and shown.incomplete
   end
@@ -92,9 +91,9 @@ describe("a reading", function()
   it("serves an early look only a moment after it began", function()
     for ms, again in pairs { [999] = 0, [1000] = 1 } do
       asked, shared, machine, now = {}, reading.share(), 0, NOW + 60000
-      all { late = false, deadline = NOW + DAY }
+      all { seen = { late = false, spelled = {} }, deadline = NOW + DAY }
       pass(ms)()
-      all { late = false, deadline = NOW + DAY }
+      all { seen = { late = false, spelled = {} }, deadline = NOW + DAY }
       assert.equal(again, #asked - 1)
     end
   end)
@@ -140,7 +139,7 @@ describe("a reading", function()
     all()
     assert.same({ -66000 - 38 * HOUR, 14000 + 600000 + 5000 + 38 * HOUR }, asked[1])
     shared, asked = reading.share(), {}
-    all { late = false }
+    all { seen = { late = false, spelled = {} } }
     assert.same({ -66000, 14000 + 600000 + 5000 }, asked[1])
     shared, asked = reading.share(), {}
     all { visible_ms = 90000 }

@@ -2,6 +2,7 @@
 -- The verdicts of worlds drawn at random, and what a record may show of a call.
 
 local operations = require "purser.client.operations"
+local subjects = require "purser.write.subject"
 local verdict = require "purser.write.verdict"
 local verdict_worlds = require "verdict_worlds"
 
@@ -21,7 +22,7 @@ describe("a record", function()
   local function judged(fields, seen, sent)
     local params = { coin = "USDT", netWork = "TRX", address = "Tshop", amount = "20" }
     for name, value in pairs(sent or {}) do params[name] = value or nil end
-    local subject = verdict.subject({ operation = ROW.full_name, params = params, id = "c" }, START, START + 60000)
+    local subject = subjects.of({ operation = ROW.full_name, params = params, id = "c" }, START, START + 60000)
     local record = { id = "r", coin = "USDT", address = "Tshop", amount = "20", applyTime = START + 400 }
     for name, value in pairs(fields) do record[name] = value or nil end
     verdict.tell(subject, seen or {})
@@ -50,7 +51,7 @@ describe("a record", function()
     local sent = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "20.129" }
     for amount, expected in pairs { ["20.129"] = true, ["20.12"] = true, ["20.13"] = true, ["20"] = true,
       ["20.11"] = false, ["19.129"] = false, ["10"] = false } do
-      local subject = verdict.tell(verdict.subject({ operation = row.full_name, params = sent, id = "c" }, START,
+      local subject = verdict.tell(subjects.of({ operation = row.full_name, params = sent, id = "c" }, START,
         START + 60000), {})
       local record = { tranId = "r", timestamp = START + 400, amount = amount, fromAccountType = "SPOT",
         toAccountType = "FUTURES", asset = "USDT" }

@@ -45,7 +45,7 @@ describe("the seam of writing", function()
   end)
 
   it("is the module's, for clients of users", function()
-    for _, name in ipairs { "send", "recall", "prepare", "preview", "believe_prepared", "unnamed", "advice",
+    for _, name in ipairs { "send", "recall", "prepare", "preview", "believe_prepared", "signer_of", "advice",
       "make_guard", "reconcile" } do
       assert.is_function(write[name], name)
     end

@@ -25,6 +25,8 @@ end
 
 M.ACCOUNT = { "--account", "<name>", "Name of the account, as `purser sync` has it; or set PURSER_ACCOUNT." }
 
+M.ZONE = { "--zone", "<name>", "Whose days count: UTC (default), +02:00 or Europe/Berlin.", into = "opening" }
+
 -- Returns the account's name in the books, whose names have the form of hledger's: "Treasury-2" of treasury_2.
 local function name_in_books(name)
   if name == nil or name == "default" then return nil end -- of keys without a name
@@ -60,7 +62,7 @@ function M.grammar()
       { withdrawal, { "deposit", "Its id in a statement." } }, "766a... 21f0...", own, nothing, does = "send" },
     { "outside", "Say that a withdrawal went to somebody else.", { withdrawal }, "766a...", own, nothing,
       does = "send" },
-    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", { own[1], own[2],
+    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", { own[1], own[2], M.ZONE,
       { "--unread", nil, "Close days that were not read, too." } }, nothing, does = "send" },
     { "gaps", "Show what could not be read.", {}, "--json", own, function() return output.group(GAPS) end },
     { "events", "Show what waits for each receiver.", {}, "--json", { own[1], own[2],
@@ -68,7 +70,7 @@ function M.grammar()
   })
 end
 
-local function opened(options) return M.open(options.books, options.account, { fee = options.fee }) end
+local function opened(options) return M.open(options.books, options.account, options.opening or {}) end
 
 -- Steps of an action on the opened books.
 local function on_books(step, is_write)
@@ -123,11 +125,11 @@ function M.statement.grammar()
       .. "open, unexplained or unread.",
     { "Options", M.database_option "--books", M.ACCOUNT,
       { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true, into = "span" },
-      { "--to", "<day>", "The first day that does not count.", required = true, into = "span" },
+      { "--to", "<day>", "The first day that does not count.", required = true, into = "span" }, M.ZONE,
       { "--format", "<format>", "hledger (ledger, too), beancount, csv, jsonl, rotki or html.", choices = FORMATS,
         default = "hledger", into = "span" },
       { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
-        .. "on_top (default) or inside.", choices = { "on_top", "inside" } },
+        .. "on_top (default) or inside.", choices = { "on_top", "inside" }, into = "opening" },
       { "--rev", "<n>", "The books as they were at this revision.", into = "span" },
       { "--compare", "<n>", "Print only the lines that differ from this revision." },
       { "--check", "End with 1 where the statement needs a person." },
@@ -185,10 +187,12 @@ function M.sync.grammar()
         end },
       connection.journal_option("Journal of the calls that are made here: what they change is read soon, and payments "
         .. "under way stand in statements."),
+      { "--sub-journal", "<name=value>", "Journal of a sub-account's own calls, as desk1=FILE.", many = true },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m.",
         into = "reading", target = "every_ms" },
       { "--since", "<duration>", "How far back the first reading goes; default 180d.", into = "reading",
-        target = "since_ms" },
+        target = "since_ms" }, M.ZONE,
+      { "--again", "The books were put back from a copy: go on, with revisions that were never given." },
       { "--json", "The result as JSON." } },
     receivers.options(), connection.service, connection.messages,
   }
@@ -208,20 +212,26 @@ local function clients_of(options, shared)
   return clients
 end
 
+local function journals_of(options)
+  local journals = {}
+  for _, pair in ipairs(options.sub_journal) do journals[pair[1]] = connection.look_at_journal("sync", pair[2]) end
+  return journals
+end
+
 local function open_for_sync(options)
   connection.may_lack_journal("sync", options)
   local client, sources = connection.open(options, { shares_limit = true })
   local reading = options.reading
   reading.client, reading.keys, reading.receivers = client, clients_of(options, sources), receivers.of(options)
-  reading.journal, reading.address_coins = sources.journal, reading.address_coins or {}
+  reading.journal, reading.journals, reading.zone = sources.journal, journals_of(options), options.opening.zone
+  reading.address_coins = reading.address_coins or {}
   return M.open(options.to, sources.is_named and sources.account or "default", reading), client
 end
 
 -- Reads once. Returns the exit code, and when an owner is due again.
-local function once(books, options, is_due)
-  local done, err = books:sync { due = is_due, progress = core.is_terminal(2) and function(owner, at, of)
-    report.note("%d of %d: %s", at, of, owner)
-  end or nil }
+local function once(books, options, is_due, is_again)
+  local function progress(owner, at, of) report.note("%d of %d: %s", at, of, owner) end
+  local done, err = books:sync { due = is_due, again = is_again, progress = core.is_terminal(2) and progress or nil }
   if not done then return report.failure({ effect = "read" }, {}, err), nil end
   local code = report.DONE
   for _, problem in ipairs(done.problems) do
@@ -247,7 +257,7 @@ end
 function M.sync.say(_, options)
   local books, client = open_for_sync(options)
   local every = options.reading.every_ms
-  local code, due = once(books, options, every ~= nil)
+  local code, due = once(books, options, every ~= nil, options.again)
   while every and (due or code == report.NOT_SENT) do
     client:sleep(math.max(1000, math.min(60000, (due or client:now() + 60000) - client:now())))
     code, due = once(books, options, true)

@@ -67,6 +67,38 @@ M.safety = { "Safety",
 
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
+-- Returns the journal of the account in a folder: FOLDER/ACCOUNT.db; the text itself where it names no folder.
+local function in_folder(text, options)
+  local path = values.journal(text).sqlite
+  local is_folder = path and select(4, core.file_mode(path)) == "folder"
+  if not path or not is_folder and path:sub(-1) ~= "/" then return text end
+  if not is_folder then
+    report.bad_input("--journal %s: there is no such folder; `mkdir -m 700 %s` makes it", text, values.shell_word(path))
+  end
+  local name = credentials.account(options)
+  if not name then
+    report.bad_input("--journal %s is a folder, with a journal for each account, and no account is named; export "
+      .. "PURSER_ACCOUNT=NAME (or give --account NAME, where the command has it), or name the file", text)
+  elseif not name:find "^[%w_][%w_.-]*$" then
+    report.bad_input('--journal %s is a folder, and the account "%s" makes no name of a file; name the file', text,
+      name)
+  end
+  return ("%s/%s.db"):format(path:match "^(/*.-)/*$", name)
+end
+
+local is_of_environment = false -- PURSER_JOURNAL named the journal
+
+--- Puts the file of the account in place of a folder that --journal names: what follows knows the file alone.
+function M.place_journal(options)
+  local given = options.journal
+  is_of_environment = given ~= nil and given == credentials.variable "PURSER_JOURNAL"
+  if type(given) == "table" then
+    for i, text in ipairs(given) do given[i] = in_folder(text, options) end
+  elseif given then
+    options.journal = in_folder(given, options)
+  end
+end
+
 --- Tells whether the journal exists. Ends the command where the database cannot be asked.
 function M.has_journal(text)
   local is_there, err = purser.journal.exists(values.journal(text))
@@ -95,7 +127,7 @@ end
 function M.may_lack_journal(command, options)
   local path = options.journal
   if not path or M.has_journal(path) then return end
-  if path ~= credentials.variable "PURSER_JOURNAL" then M.need_journal(command, path) end
+  if not is_of_environment then M.need_journal(command, path) end
   report.note("there is no journal %s yet; %s goes on without it", path, command)
   options.journal = nil
 end

@@ -105,6 +105,13 @@ local function without_keys(source, name, path)
     and "; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name or "")
 end
 
+--- Returns the name of the account whose keys `find` finds; nil where the source of the keys names none.
+function M.account(options)
+  if options.account or options.credentials then return options.account end
+  local has_own = own_key or taken or M.variable "PURSER_CREDENTIALS" or M.variable "CREDENTIALS_DIRECTORY"
+  return M.variable "PURSER_ACCOUNT" or not has_own and "default" or nil
+end
+
 --- Returns keys, account and service of one source. The caller closes the secret, an object. A named account has its
 --- own keys or none.
 ---@return table|nil keys  { api_key, secret, source, account, base_url, profile }

@@ -60,6 +60,7 @@ local function dispatch(request)
   local _, code = xpcall(function()
     output.check(options, command)
     documents.check(options, command)
+    connection.place_journal(options)
     terminal.settings.words, terminal.settings.again = connection.words(options, true), nil
     terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
     options.action = options.action or request.action

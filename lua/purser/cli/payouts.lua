@@ -219,6 +219,12 @@ local function say_open(at, counts, options)
     local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
     for _, line in ipairs(payments_plan.outcomes(state, list, commands(options))) do report.say("%s", line) end
   end
+  local over = counts.taken_over or {}
+  if over[1] then
+    local one = #over == 1
+    report.note("%d payment%s of a process that ended (worker %s) %s taken over, the first %s: what may have been sent "
+      .. "was looked for first", #over, one and "" or "s", over[1].worker, one and "was" or "were", over[1].key)
+  end
   local own = counts.of_run
   if own and own.waiting > own.blocked and counts.next_due_at then
     report.note("%d wait, and the next is due at %s: `%s` makes it then", own.waiting - own.blocked,

@@ -24,6 +24,8 @@ function M.grammar()
         into = "alerts", target = "networks" },
       { "--below", "<name=value>", "Tell when a free balance falls below: USDT=500; desk1/USDT=500 of a sub-account.",
         many = true },
+      { "--above", "<name=value>", "Tell of each deposit above an amount, and of its later states: USDT=1000.",
+        many = true },
       { "--key-days", "<n>", "Tell when the key ends within so many days.", into = "alerts" },
       { "--permissions", "Tell when the key's permissions or IP list change.", into = "alerts" },
       connection.journal_option "Tell of this journal's write calls that are undecided or stuck.",
@@ -44,12 +46,14 @@ local function alerts_of(options)
   local made = options.alerts
   made.secret, made.ca_file = receivers.secret(options), options.ca_file
   if not made.networks[1] then made.networks = nil end
-  for _, pair in ipairs(options.below) do
-    if not pair[2]:find "^[%d.]+$" then
-      report.bad_input("--below '%s=%s' is not NAME=AMOUNT; write USDT=500", pair[1], pair[2])
+  for _, option in ipairs { "below", "above" } do
+    for _, pair in ipairs(options[option]) do
+      if not pair[2]:find "^[%d.]+$" then
+        report.bad_input("--%s '%s=%s' is not NAME=AMOUNT; write USDT=500", option, pair[1], pair[2])
+      end
+      made[option] = made[option] or {}
+      made[option][pair[1]] = pair[2]
     end
-    made.below = made.below or {}
-    made.below[pair[1]] = pair[2]
   end
   if made.webhook and not made.secret then report.bad_input "--webhook needs --secret-file FILE" end
   return made

@@ -169,7 +169,7 @@ end
 --- Returns the name of this client in a journal: its option `account`, or a digest of its API key.
 ---@return string
 function State:account()
-  return self._account or build.seams.writes.unnamed(self)
+  return self._account or build.seams.writes.signer_of(self)
 end
 
 --- Asks if the service is there, unsigned.

@@ -82,6 +82,19 @@ function M.note(journal, record, now)
   end
 end
 
+local AWAITED = "SELECT record_id FROM purser_calls WHERE state = 'done' AND record_id <> '' AND " .. TRAVELS
+  .. " AND COALESCE(" .. M.COLUMN .. ", 'accepted') = 'accepted' ORDER BY sent_at"
+
+--- Returns the record ids of accepted withdrawals whose end was not seen; or nil and an error.
+---@param journal purser.Journal
+---@return string[]|nil ids, purser.Error|nil err
+function M.awaited(journal)
+  local rows, message = journal.db:rows(AWAITED)
+  if not rows then return nil, intents.journal_error("not_sent", tostring(message)) end
+  for i, row in ipairs(rows) do rows[i] = row.record_id end
+  return rows
+end
+
 -- Returns the walk that shows an entry's record, and the member with the id; nil where no history shows the record.
 local function walk_of(client, entry)
   local row = operations.by_name[entry.intent.operation]

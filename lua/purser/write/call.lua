@@ -52,9 +52,9 @@ end
 ---@return string
 function M.ids_of(client) return client._journal and client._journal.ids or client:account() end
 
---- Returns the name of a client's account that was given none: a digest of the API key.
+--- Returns a digest of the API key that signs a client's calls: also the name of an account that was given none.
 ---@return string
-function M.unnamed(client)
+function M.signer_of(client)
   if not client._api_key and client._credentials then pipeline.refresh_credentials(client) end
   return digest.account_of(client._api_key or "")
 end
@@ -103,7 +103,7 @@ function M.intent_of(client, row, values, opts)
   if not id then return nil, no_random(row, message) end
   local intent = intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, client:account(), id)
-  intent.host, intent.signer = client._host, M.unnamed(client)
+  intent.host, intent.signer = client._host, M.signer_of(client)
   return intent
 end
 
@@ -121,7 +121,7 @@ WriteCall.__index = WriteCall
 
 -- Makes sure that the journal is for the client and its API key: see journal/home.lua.
 local function identify(client, is_look, is_call)
-  return intents.identify(M.journal_of(client), client, M.unnamed(client), is_look, is_call)
+  return intents.identify(M.journal_of(client), client, M.signer_of(client), is_look, is_call)
 end
 
 -- Records a call. Returns the call; or nil and an error; or nil, nil and the call with the same key. Allocates all that
@@ -396,7 +396,7 @@ Service.__index = Service
 function M.service_of(client, readings)
   return setmetatable({ client = client, journal = M.journal_of(client), host = client._host, readings = readings,
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
-    account = client:account(), signer = M.unnamed(client) }, Service)
+    account = client:account(), signer = M.signer_of(client) }, Service)
 end
 
 --- Does what client:reconcile says.

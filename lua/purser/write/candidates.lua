@@ -3,7 +3,7 @@
 -- likest first.
 
 local core = require "purser.core"
-local verdict = require "purser.write.verdict"
+local subjects = require "purser.write.subject"
 
 local M = {}
 
@@ -16,10 +16,10 @@ local MOST = 100 -- of a call
 ---@param sent_at integer|nil
 ---@return purser.Candidate[]
 function M.ordered(records, operation, params, sent_at)
-  local subject, list = verdict.subject { operation = operation, params = params }, {}
+  local subject, list = subjects.of { operation = operation, params = params }, {}
   for i, record in ipairs(records) do
     local at = tonumber(record[subject.time or ""])
-    list[i] = { record = record, fits = verdict.fits(subject, record), place = i,
+    list[i] = { record = record, fits = subjects.fits(subject, record), place = i,
       away = at and sent_at and math.abs(at - sent_at) or math.huge }
   end
   table.sort(list, function(a, b)

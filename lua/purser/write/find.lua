@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The ways to find out what became of a call, by the strategies of rows: by its id or content; a name, a key or a
 -- state; a conversion. Each way asks once, and returns an answer; nil when another question might show more; or nil and
--- an error. `question.late` is true once a record that exists must be seen.
+-- an error. `question.seen.late` is true once a record
+-- that exists must be seen.
 
 local answers = require "purser.write.answers"
 local match = require "purser.write.match"
@@ -15,21 +16,21 @@ local undecided, is_blank = match.undecided, answers.is_blank
 
 -- Returns a way that asks for the call's own id first, where the list can be asked for that, and then for all.
 local function by_id_first(once)
-  return function(question)
+  return function(question, how)
     local reconcile, is_planned = question.reconcile, question.window.is_planned
-    local is_first = question.how == "early" or question.how == "wide" and not is_planned
+    local is_first = how == "early" or how == "wide" and not is_planned
     local has_filter = reconcile.narrow and question.intent.params[reconcile.client_id] ~= nil
     if is_first and has_filter and not question.service.readings then
       local answer, err = once(question, "id")
-      if err or answer and answer.outcome ~= "undecided" or not question.late then return answer, err end
+      if err or answer and answer.outcome ~= "undecided" or not question.seen.late then return answer, err end
     end
-    return once(question, question.how)
+    return once(question, how)
   end
 end
 
 -- Returns the answer of records that may be the call's.
 local function nothing_but(question, candidates, why)
-  return question.late and candidates[1] and undecided(candidates, why) or nil
+  return question.seen.late and candidates[1] and undecided(candidates, why) or nil
 end
 
 --- Finds a call by the id that it carries; where the service does not show that, by content.
@@ -65,7 +66,7 @@ local function named(question, how, first, last)
   if not shown then return nil, err end
   question:unite(shown)
   local name, found, similar = question.reconcile.client_id, {}, {}
-  for _, record in ipairs(question.union.records) do
+  for _, record in ipairs(question.seen.union.records) do
     local is_own = is_named(record, name, question.intent.params[name])
     if is_own then found[#found + 1] = record elseif is_own == nil then similar[#similar + 1] = record end
   end
@@ -108,8 +109,8 @@ end)
 
 ----------------------------------------------------------------------------------------------------------------- a key
 
-function M.token(question)
-  local answer, err = M.match(question)
+function M.token(question, how)
+  local answer, err = M.match(question, how)
   if answer and answer.outcome == "done" then answer.secret_lost = true end
   return answer, err
 end
@@ -120,7 +121,7 @@ end
 -- an answer; nil, perhaps to ask with another spelling; or nil and an error.
 local function judge_spelling(question)
   local reconcile, again = question.reconcile, false
-  local asked = reading.question(reconcile, question.intent.params, question.spelled)
+  local asked = reading.question(reconcile, question.intent.params, question.seen.spelled)
   local function run(row, params) return question.service:read(row, params) end
   for _, name in ipairs(reconcile.accounts and { "subAccount", "fromAccount", "toAccount" } or {}) do
     local spelled, err = asked[name], nil
@@ -131,23 +132,23 @@ local function judge_spelling(question)
     if err then
       return undecided({}, "incomplete", "nothing shows how the service spells the sub-account, because they cannot "
         .. "be listed: " .. err.message)
-    elseif spelled == false and name == "subAccount" or question.spelled[name] == false then
+    elseif spelled == false and name == "subAccount" or question.seen.spelled[name] == false then
       return undecided({}, "incomplete", ("no sub-account is listed as %s, so what is listed for it proves nothing")
         :format(question.intent.params[name] or spelled))
     end
-    again, question.spelled[name] = again or spelled ~= asked[name], spelled
+    again, question.seen.spelled[name] = again or spelled ~= asked[name], spelled
   end
-  question.waits = again
+  question.next.waits = again
 end
 
 --- Returns the answer of a late, whole reading without the record: `not_done`, unless the question hid the record; or
 --- nil and an error.
 function M.missing(question)
-  local shown = question.shown
+  local shown = question.seen.shown
   if shown and shown.incomplete then return question:doubt {} end
   if not (shown and shown.records[1]) then -- what is shown for a name shows that it is spelled so
     local answer, err = judge_spelling(question)
-    if answer or err or question.waits then return answer, err end
+    if answer or err or question.next.waits then return answer, err end
   end
   return { outcome = "not_done" }
 end
@@ -163,7 +164,7 @@ end
 
 -- A record that is missing early may be too new to be listed.
 function states.absent(question, record)
-  if not question.late then return nil end
+  if not question.seen.late then return nil end
   if record then return { outcome = "not_done", record = record } end
   local answer, err = M.missing(question)
   if answer and answer.outcome == "not_done" then return { outcome = "done" } end
@@ -181,7 +182,7 @@ function states.cancelled(question, record)
   if TOO_FAR[status] then
     return { outcome = "not_done", record = record, reason = "the withdrawal has gone too far" }
   end
-  if not question.late then return nil end
+  if not question.seen.late then return nil end
   if NOT_YET[status] then return { outcome = "not_done", record = record } end
   return undecided({ record }, "state")
 end
@@ -189,15 +190,14 @@ end
 local NINETY_DAYS = 90 * 86400000
 
 M.state = by_id_first(function(question, how)
-  if question.late and not question.began_late then question.began_late, question.union = true, nil end
   local now, first, last = question.service:now(), 0, 0 -- of a list without windows
   if reading.is_history(question.reconcile) then first, last = now - NINETY_DAYS + 60000, now end
   local found, similar = named(question, how, first, last)
   if not found then return nil, similar end
   local own = found[#found]
-  if own and question.late and not reading.with_id(question.shown, question.reconcile.client_id,
+  if own and question.seen.late and not reading.with_id(question.seen.shown, question.reconcile.client_id,
     own[question.reconcile.client_id])[1] then
-    question.doubted = true
+    question.seen.doubted = true
     return undecided({ own }, "vanished")
   end
   if not found[1] and similar[1] then return nothing_but(question, similar, "similar") end
@@ -217,14 +217,14 @@ M["repeat"] = function(question)
 end
 
 -- A record with the call's remark shows `done`; nothing ever shows `not_done`.
-function M.nothing(question)
-  local answer, err = M.match(question)
+function M.nothing(question, how)
+  local answer, err = M.match(question, how)
   if answer and answer.outcome == "done" and not question.intent.params.remark then
     return undecided({ answer.record }, "remark")
   end
   if answer or question.window.is_planned or err and err.phase == "journal" then return answer, err end
   if err then return undecided({}, "incomplete", "the history cannot be read: " .. err.message) end
-  if not question.late or question.waits then return nil end
+  if not question.seen.late or question.next.waits then return nil end
   return undecided({}, "remark")
 end
 
@@ -290,11 +290,11 @@ local function ask_coins(question)
   return undecided({}, "state")
 end
 
-function M.conversion(question)
-  local shown, err = reading.of(question, question.how)
-  if not shown or not question.late then return nil, err end
+function M.conversion(question, how)
+  local shown, err = reading.of(question, how)
+  if not shown or not question.seen.late then return nil, err end
   question:unite(shown)
-  local found, elsewhere = matching(question, question.union)
+  local found, elsewhere = matching(question, question.seen.union)
   if shown.incomplete then return question:doubt(found) end
   if #found > 1 then return undecided(found, "similar") end
   if found[1] then return judge_batch(question, found[1]) end

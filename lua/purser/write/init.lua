@@ -17,7 +17,7 @@ local home = lazy "purser.write.journal.home"
 
 local M = {
   send = call.write, recall = call.recall, prepare = call.prepare, preview = call.preview, reconcile = call.reconcile,
-  believe_prepared = call.believe_prepared, unnamed = call.unnamed, advice = intents.advice,
+  believe_prepared = call.believe_prepared, signer_of = call.signer_of, advice = intents.advice,
 }
 
 --- Returns why a client of an account and a service cannot use a journal, and the cure; nil where it can.

@@ -5,6 +5,7 @@
 local answers = require "purser.write.answers"
 local intents = require "purser.write.intent"
 local reading = require "purser.write.reading"
+local subjects = require "purser.write.subject"
 local verdict = require "purser.write.verdict"
 
 local M = {}
@@ -50,7 +51,7 @@ local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 local function ask_again_until(question, why, candidates, ends)
   if question.service:now() >= ends then return undecided(candidates, why) end
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
-  question.waits, question.newer_than, question.wait_ends = true, question.shown.began, ends
+  question.next.waits, question.next.newer_than, question.next.ends = true, question.seen.shown.began, ends
 end
 
 -- Returns "failed", or "open" for a state that is no end; nil otherwise. A withdrawal was accepted in any state.
@@ -92,17 +93,17 @@ end
 -- Returns the subject of a call; of an owner that of the attempt which made the record.
 local function subject_of(question, call, record)
   if call == question.intent then
-    if question.window.is_planned then return verdict.subject(call) end
-    return verdict.subject(call, question.first, question.last)
+    if question.window.is_planned then return subjects.of(call) end
+    return subjects.of(call, question.first, question.last)
   end
-  if (call.sent_at or 0) == 0 then return verdict.subject(call) end -- planned
-  return verdict.subject(call, times_of(question, record and attempts_of(question, call, record)[1] or call))
+  if (call.sent_at or 0) == 0 then return subjects.of(call) end -- planned
+  return subjects.of(call, times_of(question, record and attempts_of(question, call, record)[1] or call))
 end
 
 -- Sorts the records: `owners` (record -> call), `free` (without an owner), `of` (call -> records), `timed` (`free` by
 -- time), `seen` (how members are shown); or nil and an error. Kept with a shared reading.
 local function learn(question)
-  local union, time = question.union, question.reconcile.time_member
+  local union, time = question.seen.union, question.reconcile.time_member
   local name = ("%s %d %d"):format(question.row.full_name, question.before, question.later)
   if union.learned[name] then return union.learned[name] end
   local owners, err = question.claims:owners(union.records)
@@ -142,7 +143,7 @@ end
 -- Returns the best record with the call's own id, whether it is another payment's, and how many may show its payment.
 local function own_record(question, subject, seen)
   local best, contradicts, rank, count = nil, false, 0, 0
-  for _, record in ipairs(subject.id and reading.with_id(question.union, subject.id_name, subject.id) or {}) do
+  for _, record in ipairs(subject.id and reading.with_id(question.seen.union, subject.id_name, subject.id) or {}) do
     local state, is_another = state_of(question, record), verdict.contradicts(subject, record, seen)
     count = count + ((is_another or state) and 0 or 1)
     local better = is_another and 3 or not state and 4 or state == "open" and 2 or 1
@@ -161,13 +162,13 @@ local FRESH_MS = 3600000 -- calls that were answered so long before must be show
 -- history loses what is deleted.
 local function is_stale(question)
   if question.window.is_planned or not reading.is_history(question.reconcile) then return false end
-  local first = math.max(question.intent.sent_at - FRESH_MS, question.shown.first + question.before)
+  local first = math.max(question.intent.sent_at - FRESH_MS, question.seen.shown.first + question.before)
   local made, err = question.claims:made_calls(first, question.deadline)
   if not made then return nil, err end
   for _, call in ipairs(made) do
     local id = question.reconcile.generated_id and call.params[question.reconcile.client_id]
-    local is_shown = not call.record_id or reading.with_id(question.union, "record_id", call.record_id)[1]
-      or id and reading.with_id(question.union, question.reconcile.client_id, id)[1]
+    local is_shown = not call.record_id or reading.with_id(question.seen.union, "record_id", call.record_id)[1]
+      or id and reading.with_id(question.seen.union, question.reconcile.client_id, id)[1]
     if not is_shown then return true end
   end
   return false
@@ -251,7 +252,7 @@ local function unexplained(question, subject, open, seen, records)
 end
 
 ---@class purser.match.Group  open calls that cannot be told apart, and the records that agree with one of them
----@field calls purser.verdict.Subject[]  the question's among them
+---@field calls purser.write.Subject[]  the question's among them
 ---@field records table[]
 ---@field is_contested boolean  another open call, which is not alike, may have made one of the records
 ---@field ends integer|nil      until then answers of the calls may come
@@ -263,14 +264,14 @@ local function add_rivals(question, subject, group, seen)
     local at = subject.time and record[subject.time]
     first, last = math.min(first, at or -math.huge), math.max(last, at or math.huge)
   end
-  local open, err = question.claims:open_calls(first - verdict.MINUTE_MS, last + verdict.MINUTE_MS + question.before,
+  local open, err = question.claims:open_calls(first - subjects.MINUTE_MS, last + subjects.MINUTE_MS + question.before,
     question.later)
   if not open then return nil, err end
   group.calls, group.is_contested, group.ends = { subject }, false, nil
   for _, call in ipairs(open) do
     local other = verdict.tell(subject_of(question, call), seen)
-    local is_alike = verdict.is_alike(subject, other)
-    if has(group.records, is_alike and verdict.is_near_in_time or verdict.is_rival, other) then
+    local is_alike = subjects.is_alike(subject, other)
+    if has(group.records, is_alike and subjects.is_near_in_time or verdict.is_rival, other) then
       if call.state ~= "undecided" then group.ends = math.max(group.ends or 0, other.last or 0) end
       group.is_contested = group.is_contested or not is_alike
       group.calls[#group.calls + 1] = other
@@ -323,7 +324,7 @@ local function judge_fit(question, subject, fit, learned)
   local group, err = group_of(question, subject, fit, learned)
   if not group then return nil, err end
   local own, ends = dealt(group, subject), group.ends
-  if own and not has(question.shown.records, rawequal, own) then -- answers may be mixed up
+  if own and not has(question.seen.shown.records, rawequal, own) then -- answers may be mixed up
     return ask_again_until(question, "vanished", { own }, question.intent.sent_at + PATIENCE_MS)
   end
   local is_under_way = ends and question.service:now() < ends
@@ -355,7 +356,7 @@ end
 local function add_renumbered(question, subject, owners, may)
   for record, owner in pairs(question.window.is_planned and {} or owners) do
     local _, is_its = attempts_of(question, owner, record)
-    local is_one = is_its and not reading.with_id(question.union, "record_id", intents.id_of(record) or "")[2]
+    local is_one = is_its and not reading.with_id(question.seen.union, "record_id", intents.id_of(record) or "")[2]
     if not is_one and not question.claims:is_own(owner) and not intents.shows_id(owner, record)
       and verdict.agrees(subject, record) then
       may[#may + 1] = record
@@ -407,7 +408,7 @@ end
 -- Returns the records that agree with the call, of any owner.
 local function agreeing(question)
   local subject, list = subject_of(question, question.intent), {}
-  for _, record in ipairs(question.union.records) do
+  for _, record in ipairs(question.seen.union.records) do
     if verdict.agrees(subject, record, true) then list[#list + 1] = record end
   end
   return list
@@ -418,13 +419,13 @@ function M.find(question, how)
   local shown, err = reading.of(question, how)
   if not shown then return nil, err end
   question:unite(shown)
-  if question.late and how ~= "id" and not shown.incomplete then question.whole = question.whole + 1 end
-  local is_whole = question.whole >= 2 or question.window.is_planned
-  if shown.incomplete or not question.late or how == "id" or not is_whole then
+  if question.seen.late and how ~= "id" and not shown.incomplete then question.seen.whole = question.seen.whole + 1 end
+  local is_whole = question.seen.whole >= 2 or question.window.is_planned
+  if shown.incomplete or not question.seen.late or how == "id" or not is_whole then
     local own, contradicts, count = own_record(question, subject_of(question, question.intent))
     if own and not contradicts and not state_of(question, own) then return found(question, own, count) end
-    if shown.incomplete and question.late and how ~= "id" then return question:doubt(agreeing(question)) end
-    question.waits = question.late and how ~= "id"
+    if shown.incomplete and question.seen.late and how ~= "id" then return question:doubt(agreeing(question)) end
+    question.next.waits = question.seen.late and how ~= "id"
     return nil
   end
   return judge(question)

@@ -163,6 +163,14 @@ function M.note(client, record)
   if state then arrival.note(state._journal, record, client:now()) end
 end
 
+--- Returns the record ids of accepted withdrawals whose end was not seen.
+---@type fun(journal: purser.Journal): string[]|nil, purser.Error|nil
+M.awaited = arrival.awaited
+
+--- Keeps the state of a withdrawal's record in a journal.
+---@type fun(journal: purser.Journal, record: table, now: integer)
+M.note_in = arrival.note
+
 --- Ends the transaction where the journal is of another account or service than the client's.
 ---@type fun(tx: table, client: purser.Client)
 function M.enter(tx, client) home.enter(tx, client:account(), private.state_of(client)._host) end

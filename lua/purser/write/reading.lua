@@ -223,7 +223,7 @@ end
 -- Returns whether a reading was begun when the question's record had to be visible, and after a reading that lacks
 -- another call's record.
 local function is_fresh(reading, question)
-  return reading.records ~= nil and reading.began >= math.max(question.deadline, question.newer_than + 1)
+  return reading.records ~= nil and reading.began >= math.max(question.deadline, question.next.newer_than + 1)
 end
 
 -- Returns whether this reading answered an earlier question about the call. A repeated question needs a new reading.
@@ -241,7 +241,7 @@ local function serves(reading, question, first, last)
   if not reading.records or is_doubted then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= service:correction() then return false end
-  if not question.late then return passed < question.poll_ms end
+  if not question.seen.late then return passed < question.poll_ms end
   return reading.last >= math.min(last, reading.began + FUTURE_MS) and is_fresh(reading, question)
     and service:now() - reading.began >= passed - SET_BACK_MS
 end
@@ -331,8 +331,8 @@ end
 function M.of(question, how, first, last)
   local reconcile, service = question.reconcile, question.service
   local row = operations.by_name[reconcile.lookup]
-  local asked = M.question(reconcile, question.intent.params, question.spelled, how == "id")
-  local may_share = question.late and not first and not question.window.is_planned and M.is_history(reconcile)
+  local asked = M.question(reconcile, question.intent.params, question.seen.spelled, how == "id")
+  local may_share = question.seen.late and not first and not question.window.is_planned and M.is_history(reconcile)
   local shared, reading = service.readings or may_share and service.recent
   first, last = first or question.first, last or question.last
   if shared and how ~= "id" then
@@ -341,7 +341,7 @@ function M.of(question, how, first, last)
     reading = read({}, question, row, asked, widened(question, how, first, last))
   end
   if not reading.records then return nil, reading.err end
-  question.shown = reading
+  question.seen.shown = reading
   return reading
 end
 

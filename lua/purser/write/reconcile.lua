@@ -50,17 +50,31 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field readings purser.evidence.Readings|nil  what several questions share
 ---@field payment table|nil       of a queue: payment:after(outcome, reason) returns what becomes of it, false for later
 
----@class purser.reconcile.Question  which records may be of this call, and who else may own them?
+---@class purser.reconcile.Seen  what was read so far
+---@field union purser.evidence.Reading|nil  all that the readings show, of which `shown` was the last
+---@field shown purser.evidence.Reading|nil
+---@field whole integer       how many late, whole readings that is
+---@field late boolean        a record that exists must be in the present reading
+---@field doubted boolean     the present reading does not show all there is
+---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
+
+---@class purser.reconcile.Next  when to read again
+---@field waits boolean|nil    another reading may show more, until `ends`
+---@field ends integer|nil
+---@field newer_than integer   when the reading began in which another call's record is missing
+---@field pause_ms number      before the deadline
+---@field late_pause_ms integer
+---@field while_set integer    how many readings were made while the clock was set
+
+---@class purser.reconcile.Question  which records may be of this call, and who else may own them? What is asked never
+--- changes; `seen` and `next` do.
 ---@field first integer       the earliest and the latest time that its record can have
 ---@field last integer
 ---@field before integer      by how much a record's time may lie before the time that its call was stamped at
 ---@field later integer       and after the time until which it was accepted
 ---@field deadline integer    from then on a record that exists must be seen
----@field doubted boolean     one of these readings did not show all there is
----@field union purser.evidence.Reading|nil  all that the readings show, of which `shown` was the last
----@field whole integer        how many late, whole readings that is
----@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
----@field newer_than integer    when the reading began in which another call's record is missing
+---@field seen purser.reconcile.Seen
+---@field next purser.reconcile.Next
 local Question = {}
 Question.__index = Question
 
@@ -68,26 +82,29 @@ Question.__index = Question
 ---@return purser.reconcile.Question
 function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
-  local question = setmetatable({
-    service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
-    window = window or {}, whole = 0, newer_than = 0, turn = reading.turn(),
+  local question = {
+    service = service, row = row, reconcile = row.reconcile, intent = intent, options = options,
+    window = window or {}, turn = reading.turn(),
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
-  }, Question)
+    seen = { whole = 0, late = false, doubted = false, spelled = {} },
+    next = { newer_than = 0, pause_ms = 0, late_pause_ms = 0, while_set = 0 },
+  }
   local delay_ms = options.visibility_delay_ms or service.visibility_delay_ms
   question.visible_ms = reading.visible_ms(intent.recv_window or service.recv_window, delay_ms)
   question.deadline = intent.sent_at + question.visible_ms
   question.first = (question.window.since or intent.sent_at) - question.before
   question.last = math.max(question.deadline, question.window.to or 0) + skew_ms
   question.later = reading.AHEAD_MS + delay_ms + skew_ms
-  return question
+  return setmetatable(question, Question)
 end
 
 function Question:is_due() return self.service:now() >= self.deadline end
 
 --- Adds a reading to those before. (A kept reading was read twice, and is large.)
 function Question:unite(shown)
-  self.union = shown.is_kept and shown or reading.unite(self.union, shown, operations.by_name[self.reconcile.lookup])
+  local union = self.seen.union
+  self.seen.union = shown.is_kept and shown or reading.unite(union, shown, operations.by_name[self.reconcile.lookup])
 end
 
 -- The ways to read: see reading.of. A kept reading is two in one.
@@ -96,12 +113,15 @@ local EARLY, ONCE, TWICE, AGAIN = { "early" }, { "wide" }, { "wide", "again" }, 
 --- Reads until a record shows that the call was done. Late questions are asked twice: an answer may be another
 --- request's, and look whole. Returns the last answer; nil; or nil and an error.
 function Question:read()
-  self.late, self.doubted = self:is_due(), false
-  local ways = not self.late and EARLY or self.window.is_planned and ONCE or self.whole >= 2 and AGAIN or TWICE
+  local seen, is_due = self.seen, self:is_due()
+  -- a state is read early as it was before the call
+  if is_due and not seen.late and self.reconcile.strategy == "state" then seen.union = nil end
+  seen.late, seen.doubted = is_due, false
+  local ways = not seen.late and EARLY or self.window.is_planned and ONCE or seen.whole >= 2 and AGAIN or TWICE
   local answer, err
   for _, how in ipairs(ways) do
-    self.how, self.waits, self.wait_ends, self.shown = how, false, nil, nil
-    answer, err = find[self.reconcile.strategy](self)
+    self.next.waits, self.next.ends, seen.shown = false, nil, nil
+    answer, err = find[self.reconcile.strategy](self, how)
     if err or answer and answer.outcome == "done" and answer.record then break end
   end
   return answer, err
@@ -109,8 +129,8 @@ end
 
 --- Returns the answer of a reading that is not whole.
 function Question:doubt(candidates)
-  self.doubted = not self.shown.is_over -- to ask again for what has no end is of no use
-  local answer = undecided(candidates, "incomplete", self.shown.incomplete)
+  self.seen.doubted = not self.seen.shown.is_over -- to ask again for what has no end is of no use
+  local answer = undecided(candidates, "incomplete", self.seen.shown.incomplete)
   answer.incomplete = true
   return answer
 end
@@ -156,11 +176,11 @@ local function ask_once(question)
   local is_set = service:correction() ~= correction or service:now() < now
   if is_set and not question.window.is_planned then -- it is of no matter to what spans months
     -- the clock was wrong when the reading began, which may have been too early
-    question.while_set = (question.while_set or 0) + 1
-    if question.while_set < READINGS_WHILE_SET then return nil end
+    question.next.while_set = question.next.while_set + 1
+    if question.next.while_set < READINGS_WHILE_SET then return nil end
     return undecided({}, "clock")
   end
-  if answer or not (question.late and question:is_due()) or question.waits then return answer end
+  if answer or not (question.seen.late and question:is_due()) or question.next.waits then return answer end
   return find.missing(question)
 end
 
@@ -169,15 +189,15 @@ local LONGEST_PAUSE_MS = 30000 -- between two readings after the deadline
 -- Returns the pause before the next reading: each is twice the one before, and begins anew at the deadline. Shared
 -- readings are made at the same times.
 local function pause_before_next(question)
-  local now = question.service:now()
+  local now, following = question.service:now(), question.next
   local left, ms = question.deadline - now, 1
   if left > 0 then
-    ms, question.pause_ms = math.min(question.pause_ms, left), question.pause_ms * 2
-  elseif question.doubted then
+    ms, following.pause_ms = math.min(following.pause_ms, left), following.pause_ms * 2
+  elseif question.seen.doubted then
     ms = question.poll_ms
-  elseif question.waits then
-    ms, question.late_pause_ms = question.late_pause_ms, math.min(question.late_pause_ms * 2, LONGEST_PAUSE_MS)
-    ms = math.min(ms, (question.wait_ends or math.huge) - now)
+  elseif following.waits then
+    ms, following.late_pause_ms = following.late_pause_ms, math.min(following.late_pause_ms * 2, LONGEST_PAUSE_MS)
+    ms = math.min(ms, (following.ends or math.huge) - now)
   end
   if not question.service.readings or left <= 0 then return math.max(1, ms) end
   return ms + (question.poll_ms - (now + ms) % question.poll_ms) % question.poll_ms
@@ -205,14 +225,15 @@ local function ask_until_decided(question)
   local far, problem = answer_ahead(question)
   if far or problem then return far, problem end
   local incomplete, is_early = 0, M.decides_early(question)
-  question.pause_ms, question.late_pause_ms = is_early and question.poll_ms or math.huge, question.poll_ms
+  question.next.pause_ms = is_early and question.poll_ms or math.huge
+  question.next.late_pause_ms = question.poll_ms
   while true do
     local answer, err
     if is_early or question:is_due() then answer, err = ask_once(question) end
     if err then return nil, err end
-    incomplete = incomplete + (question.doubted and 1 or 0)
-    if answer and not (question.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
-    local is_over = question:is_due() and not question.waits
+    incomplete = incomplete + (question.seen.doubted and 1 or 0)
+    if answer and not (question.seen.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
+    local is_over = question:is_due() and not question.next.waits
     if question.options.wait == false and not is_over then
       answer = undecided({}, "early")
       answer.not_before = math.max(question.deadline, service:now() + question.poll_ms)

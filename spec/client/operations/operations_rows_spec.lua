@@ -16,7 +16,7 @@ local wrong = {
     { "unknown choices", function(row) row.params[1].choices = "colours" end },
     { "parameter 1: needed is not a word", function(row) row.params[1].needed = true end },
     { "unknown shape", function(row) row.result = { list = "lot" } end },
-    { "says not which member makes an answer a result", function(row) row.result.required_member = nil end },
+    { "the result of a record names no required_member", function(row) row.result.required_member = nil end },
     { "unknown strategy", function(row) row.reconcile.strategy = "chance" end },
     { "reconcile: look is not a word", function(row) row.reconcile.look = "wallet.coins" end },
     { "memory is not a word", function(row) row.moves.memory = "memo" end },

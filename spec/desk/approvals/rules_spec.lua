@@ -8,6 +8,7 @@ local policies = require "policies"
 local policy = require "purser.desk.approvals.policy"
 local random_policies = require "random_policies"
 local rules = require "purser.desk.approvals.rules"
+local utc = require "purser.client.util.utc"
 
 local HOUR, DAY = 3600000, 86400000
 local MONDAY = 1795392000000 -- 2026-11-23T00:00Z
@@ -78,6 +79,23 @@ describe("a policy's rules", function()
     local never = read { allow("all", {}), { name = "rest", effect = "require", wait_hours = 24 },
       { name = "no", effect = "forbid", when = { coin = "USDT" } } }
     assert.is_nil(rules.decide(never, withdrawal { waited_ms = 23 * HOUR }).due_in)
+  end)
+
+  it("count hours and days of a named zone over both changes of the clock", function()
+    local office = read({ allow("all", {}), { name = "office", effect = "forbid", when = { operation = "withdrawals" },
+      unless = { { days = { "sun" }, hours = "08:00-18:00" } } } }, { zone = "Europe/Berlin" })
+    local function opens(day) -- returns the hours of UTC at which a day's office is open, from the eve on
+      local hours = {}
+      for hour = -4, 28 do
+        local now = utc.ms(day) + hour * HOUR
+        if rules.decide(office, withdrawal { now = now }).ok then hours[#hours + 1] = hour end
+      end
+      return ("%d to %d, %d hours"):format(hours[1], hours[#hours], #hours)
+    end
+    assert.equal("7 to 16, 10 hours", opens "2026-03-22") -- a Sunday of winter: UTC+1
+    assert.equal("6 to 15, 10 hours", opens "2026-03-29") -- the clock was set forward at night
+    assert.equal("6 to 15, 10 hours", opens "2026-10-18")
+    assert.equal("7 to 16, 10 hours", opens "2026-10-25") -- and back
   end)
 
   it("count what was sent with what is to be sent", function()

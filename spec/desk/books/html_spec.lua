@@ -2,12 +2,14 @@
 -- The page of a statement: one file without a script that says whether it adds up.
 
 local books_statement = require "books_statement"
+local days = require "purser.desk.books.days"
 local html = require "purser.desk.books.html"
 local writers = require "purser.desk.books.writers"
+local zones = require "purser.client.util.zone"
 
 local function statement(more)
   local made = { from = "1699920000000", to = "1700092800000", entries = {}, closing = {}, all = {}, open = {},
-    unexplained = {}, gaps = {}, unread = {}, negative = {}, checks = {} }
+    unexplained = {}, gaps = {}, unread = {}, negative = {}, checks = {}, days = days.of(zones.open "UTC") }
   for name, value in pairs(more or {}) do made[name] = value end
   return made
 end

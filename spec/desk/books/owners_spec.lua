@@ -85,6 +85,66 @@ describe("The owners of the books", function()
     books:close()
   end)
 
+  it("give each journal what became of its accepted withdrawals, also one that is named later", function()
+    local world = books_world.new { subs = 2 }
+    local journals, clients, ids = {}, {}, {}
+    for _, name in ipairs { "main", "desk1", "desk2" } do
+      journals[name] = assert(purser.journal.open { sqlite = files.new_path() })
+      clients[name] = simulated.client(world.sim, world.subs[name] or world.main, { rate_limit = false,
+        profile = "mexc", journal = journals[name], account = name })
+    end
+    local function pay(name, amount, state)
+      local id = assert(clients[name].wallet:withdraw { coin = "USDT", netWork = "TRX", amount = amount,
+        address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }).id
+      ids[name .. " " .. amount] = id
+      return state and assert(world.sim:set_withdrawal(id, state))
+    end
+    pay("main", "20", 9)
+    pay("main", "21")
+    pay("desk1", "22", 8)
+    pay("desk1", "23", 7)
+    pay("desk2", "24", 8)
+    local function arrivals(name)
+      local list = {}
+      for entry in journals[name]:each_entry() do
+        list[#list + 1] = entry.intent.params.amount .. " " .. tostring(entry.arrival)
+      end
+      table.sort(list)
+      return table.concat(list, ", ")
+    end
+    local books = books_world.open(world, { journal = journals.main, journals = { desk1 = journals.desk1 } })
+    assert(books:sync())
+    assert.same({ "20 cancelled, 21 nil", "22 failed, 23 sent", "24 nil" }, { arrivals "main", arrivals "desk1",
+      arrivals "desk2" })
+    assert(world.sim:set_withdrawal(ids["main 21"], 7))
+    books.journals["Sub-desk2"] = journals.desk2
+    world.sim:advance(60000)
+    assert(books:sync())
+    assert.same({ "20 cancelled, 21 sent", "24 failed" }, { arrivals "main", arrivals "desk2" })
+    for _, journal in pairs(journals) do journal:close() end
+    books:close()
+  end)
+
+  it("say in a statement that a withdrawal failed or was cancelled", function()
+    local world = books_world.new { subs = 0 }
+    local books, ids = books_world.open(world), {}
+    for i, state in ipairs { 8, 9 } do
+      ids[i] = assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "2" .. state,
+        address = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm" }).id
+    end
+    assert(books:sync())
+    assert(world.sim:set_withdrawal(ids[1], 8) and world.sim:set_withdrawal(ids[2], 9))
+    world.sim:advance(60000)
+    assert(books:sync())
+    for format, form in pairs { hledger = " %* (withdrawal [^\n]*back)\n",
+      html = "<td>(withdrawal [^<]*back)<" } do
+      local text, found = assert(books:statement { from = "2023-11-01", to = "2023-12-01", format = format }), {}
+      for words in text:gmatch(form) do found[words] = true end
+      assert.same({ ["withdrawal failed, given back"] = true, ["withdrawal cancelled, given back"] = true }, found)
+    end
+    books:close()
+  end)
+
   it("show what the journal has under way, until a record shows it or the journal knows its end", function()
     local world = books_world.new { role = "broker" }
     assert(world.sim:rebate { account = world.main.uid, asset = "USDT", amount = "1", uid = "invoice1" })
@@ -113,12 +173,11 @@ describe("The owners of the books", function()
     local moved = "5 Main the journal has its call of wallet.transfer (open), and no record shows it yet"
     assert.equal(withdrawn .. "\n" .. moved, open())
     -- another machine with a journal of its own says nothing of these
-    books.journal = assert(purser.journal.open { sqlite = files.new_path() })
-    books.last_call = nil
+    books.journals.Main = assert(purser.journal.open { sqlite = files.new_path() })
     assert(books:sync())
     assert.equal(withdrawn .. "\n" .. moved, open())
-    books.journal:close()
-    books.journal, books.last_call = journal, nil
+    books.journals.Main:close()
+    books.journals.Main, books.last_calls = journal, {}
     assert.truthy(text:find("of 2023-11-14, 20 USDT: the journal has its call", 1, true))
     assert(world.client.wallet:withdraw(params)) -- it arrives, though nobody learns that
     assert(journal:finish(intents["wallet.transfer"], nil, { outcome = "rejected", message = "no" }))

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The picture of an asset: what came in, what went out and the balance of each day, on one scale.
 
+local days_of = require "purser.desk.books.days"
 local picture = require "purser.desk.books.picture"
+local zones = require "purser.client.util.zone"
 
 local DAY, FROM = 86400000, 1700006400000 -- 2023-11-15
 
@@ -13,7 +15,8 @@ local function entry(day, amount, more)
 end
 
 local function drawn(days, entries)
-  return picture.of({ from = tostring(FROM), to = tostring(FROM + days * DAY), entries = entries }, "USDT", "USDT")
+  return picture.of({ from = tostring(FROM), to = tostring(FROM + days * DAY), entries = entries,
+    days = days_of.of(zones.open "UTC") }, "USDT", "USDT")
 end
 
 -- Returns top and height of the bars of a kind.

@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- The books against the balances: what is left over has a name, and a fee stands where the balances say.
 
+local days_of = require "purser.desk.books.days"
 local decimal = require "purser.decimal"
 local postings = require "purser.desk.books.postings"
 local reconcile = require "purser.desk.books.reconcile"
+local zones = require "purser.client.util.zone"
 
-local chart = postings.chart "A"
+local chart, utc = postings.chart "A", days_of.of(zones.open "UTC")
 local DAY = 86400000
 
 local function time(days, ms) return ("%013d"):format(1700006400000 + days * DAY + (ms or 0)) end
@@ -27,7 +29,7 @@ local function entry(days, amount, row, more)
 end
 
 local function lines(entries, readings)
-  local list, out = reconcile.lines(entries, { Main = readings }, chart), {}
+  local list, out = reconcile.lines(entries, { Main = readings }, chart, utc), {}
   for i, line in ipairs(list) do
     out[i] = ("%s %s %s"):format(line.time, line.is_unexplained and "?" or "opening", tostring(line.legs[2][3]))
   end
@@ -59,7 +61,7 @@ describe("reconcile.lines", function()
   end)
 
   it("is a line with what it says, of whom, and against which account", function()
-    local found = reconcile.lines({}, { Main = { reading(1, "USDT=100"), reading(2, "USDT=97") } }, chart)
+    local found = reconcile.lines({}, { Main = { reading(1, "USDT=100"), reading(2, "USDT=97") } }, chart, utc)
     table.sort(found, function(a, b) return a.time < b.time end)
     local opening, line = found[1], found[2]
     local spot = chart.owner("Main", "Spot")
@@ -83,14 +85,14 @@ describe("reconcile.lines", function()
     -- an entry of the revision and time of a reading is known to that reading
     assert.same({ time(1) .. " opening 95" }, lines({ entry(1, "5") }, { reading(1, "USDT=100") }))
     assert.same({ time(0.5) .. " opening 93" }, lines({ entry(0.5, "7") }, { reading(1, "USDT=100") }))
-    assert.same({}, (reconcile.lines({ entry(1, "5") }, {}, chart)))
+    assert.same({}, (reconcile.lines({ entry(1, "5") }, {}, chart, utc)))
     -- one that no reading knew yet belongs to none
     assert.same({ time(1) .. " opening 100" }, lines({ entry(2, "5") }, { reading(1, "USDT=100") }))
   end)
 
   it("says when an account last added up", function()
     local _, checks = reconcile.lines({}, { Main = { reading(1, "USDT=100"), reading(2, "USDT=100"),
-      reading(3, "USDT=97") } }, chart)
+      reading(3, "USDT=97") } }, chart, utc)
     assert.equal(time(2), checks[chart.owner("Main", "Spot") .. "\30USDT"])
   end)
 end)
@@ -124,7 +126,7 @@ describe("reconcile.measure_fees", function()
     local function fact_of(class, readings)
       local one = entry(1.5, "-20", { entity = "withdrawal", fee = "1", class = class },
         { fact = { is_unknown = true } })
-      reconcile.measure_fees({ one }, { Main = readings }, chart)
+      reconcile.measure_fees({ one }, { Main = readings }, chart, utc)
       return one.fact.measured, one.fact.is_measured
     end
     local both = { reading(1, "USDT=1000"), reading(2, "USDT=979") }

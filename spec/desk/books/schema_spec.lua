@@ -4,6 +4,7 @@
 local database = require "purser.client.util.database"
 local files = require "files"
 local schema = require "purser.desk.books.schema"
+local witnesses = require "purser.client.util.database.witness"
 
 describe("The tables of the books", function()
   after_each(files.remove_kept)
@@ -11,7 +12,7 @@ describe("The tables of the books", function()
   it("are made once, with a view for each kind of record", function()
     local db = assert(database.open { sqlite = files.new_path() })
     assert.same({ nil, schema.NONE }, { schema.make(db) })
-    assert.is_true(schema.make(db, true))
+    assert.is_true(schema.make(db, true, witnesses.of(db, "purser_books")))
     assert.is_true(schema.make(db))
     local views = {}
     for i, view in ipairs(db:rows "SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name") do
@@ -25,7 +26,7 @@ describe("The tables of the books", function()
 
   it("have one row a key, and an index for each question that is asked often", function()
     local db = assert(database.open { sqlite = files.new_path() })
-    assert(schema.make(db, true))
+    assert(schema.make(db, true, witnesses.of(db, "purser_books")))
     local keys = {}
     for _, table_ in ipairs(db:rows "SELECT name FROM sqlite_master WHERE type = 'table'") do
       local columns = {}
@@ -48,7 +49,7 @@ describe("The tables of the books", function()
 
   it("are not used where they are of another version", function()
     local db = assert(database.open { sqlite = files.new_path() })
-    assert(schema.make(db, true))
+    assert(schema.make(db, true, witnesses.of(db, "purser_books")))
     assert(db:rows "UPDATE purser_books_meta SET value = '1' WHERE name = 'version'")
     local made, message = schema.make(db)
     assert.is_nil(made)

@@ -4,7 +4,9 @@
 local books_statement = require "books_statement"
 local core = require "purser.core"
 local csv = require "purser.client.util.csv"
+local days = require "purser.desk.books.days"
 local writers = require "purser.desk.books.writers"
+local zones = require "purser.client.util.zone"
 
 local function statement(asset, text)
   local amount = "0.100000000000000001"
@@ -13,7 +15,8 @@ local function statement(asset, text)
     row = { rid = ("ab"):rep(32), sid = text, tx = text, entity = "deposit", state = "5", address = text, memo = "" } }
   return { account = "A", from = "1699920000000", to = "1700092800000", rev = "000000000007", entries = { entry },
     closing = { legs[1] }, all = legs, open = {}, unexplained = {}, gaps = { { owner = "Main", list = "deposit",
-      starts = "1699920000000", ends = "", why = text } }, unread = {}, negative = {}, assumed = 0, checks = {} }
+      starts = "1699920000000", ends = "", why = text } }, unread = {}, negative = {}, assumed = 0, checks = {},
+    days = days.of(zones.open "UTC") }
 end
 
 -- Returns a statement as a text of a format.

@@ -6,6 +6,14 @@ local monitored = require "monitored"
 local purser = require "purser"
 
 local told = monitored.told
+
+local function files_of(path)
+  local file = assert(io.open(path))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
 local world, sim, owner, client
 
 before_each(function()
@@ -57,6 +65,73 @@ describe("a balance", function()
     assert(client.sub_account:create_sub_account { subAccount = "desk1xxxx", note = "n" })
     local alerts = assert(purser.monitor.alerts(client, { below = { ["desk1xxxx/USDT"] = "1" } }))
     assert.same({ "balance of desk1xxxx/USDT: nil -> below 1" }, told(alerts))
+  end)
+end)
+
+describe("a deposit", function()
+  local function deposit(amount, coin)
+    return assert(sim:deposit { account = owner.uid, coin = coin or "USDT", network = "TRX", amount = amount })
+  end
+
+  -- Returns what is told without address and transaction.
+  local function shown(alerts)
+    local list, problems, events = told(alerts)
+    assert.same({}, problems)
+    for i, line in ipairs(list) do list[i] = line:gsub(" at .*: ", ": ") end
+    return list, events
+  end
+
+  it("above its bound is told once for each of its states, and none of those that were there before", function()
+    deposit "2000"
+    local path = files.new_path()
+    os.remove(path)
+    local options = { above = { USDT = "1000" }, state = path }
+    local alerts = assert(purser.monitor.alerts(client, options))
+    assert.same({}, (shown(alerts)))
+    deposit "1000"
+    assert.same({}, (shown(alerts)))
+    deposit "1000.00000001"
+    deposit "1500"
+    local list, events = shown(alerts)
+    assert.same({ "deposit of USDT: nil -> PENDING", "deposit of USDT: nil -> PENDING" }, list)
+    local texts = events[1].text .. events[2].text
+    assert.matches("a deposit of 1000%.00000001 USDT to %S+ is in state PENDING; the bound is 1000", texts)
+    assert.matches("a deposit of 1500 USDT", texts)
+    assert.is_true(events[1].id ~= events[2].id)
+    assert.same({}, (shown(alerts)))
+    alerts = assert(purser.monitor.alerts(client, options)) -- across a restart
+    assert.same({}, (shown(alerts)))
+    deposit "3000"
+    assert.same({ "deposit of USDT: nil -> PENDING" }, (shown(alerts)))
+    sim:advance(15 * 86400000)
+    assert.same({}, (shown(alerts)))
+    local kept = assert(files_of(path))
+    assert.is_nil(kept:find("deposit of USDT", 1, true)) -- what is long past is forgotten
+    assert.truthy(kept:find("deposits of USDT above 1000", 1, true))
+  end)
+
+  it("is of one asset, also where the history adds a network, and of a state", function()
+    local alerts = assert(purser.monitor.alerts(client, { above = { USDT = "1000", MX = "5" } }))
+    assert.same({}, (shown(alerts)))
+    local record = { coin = "USDT-TRX", amount = "1E+4", insertTime = sim:now(), status = 4, address = "T", txId = "a" }
+    client.each = function() return { next = function(walk)
+      if not walk.is_over then walk.is_over = true return record end
+    end } end
+    assert.same({ "deposit of USDT: nil -> " .. purser.states.name("deposit", 4) }, (shown(alerts)))
+    record.status = 5
+    assert.same({ "deposit of USDT: " .. purser.states.name("deposit", 4) .. " -> SUCCESS" }, (shown(alerts)))
+    record = { coin = "MX", amount = "1,000", insertTime = sim:now(), status = 5, address = "T", txId = "b" }
+    local _, events = shown(alerts)
+    assert.same({ true, 'a deposit of MX to T: "1,000" is no amount' }, { events[1].is_bad, events[1].text })
+    client.each = nil
+  end)
+
+  it("has a bound that is an amount of the key's own", function()
+    for _, above in ipairs { { USDT = 5 }, { USDT = "many" }, { ["desk1/USDT"] = "5" }, { "5" } } do
+      local alerts, err = purser.monitor.alerts(client, { above = above })
+      assert.is_nil(alerts)
+      assert.matches("the option `above` is not", err.message)
+    end
   end)
 end)
 

@@ -93,7 +93,7 @@ describe("a reading of the queue", function()
     end
     local before = read(first)
     assert.equal("a b c d", keys(before))
-    within(function(tx) queue.mark(tx, QUEUE, "7", { "c", "a" }) end)
+    within(function(tx) queue.mark(tx, QUEUE, "7", { { "c", "" }, { "a", "Acme Ltd" } }) end)
     local later = read(before)
     assert.same({ "7", "", "7" }, { later[1].mark, later[2].mark, later[3].mark })
     assert.equal(later, read(later))

@@ -256,6 +256,32 @@ describe("a run", function()
   end)
 end)
 
+it("the name of a payee is kept with the mark, and goes where the payment is another and the list has none", function()
+  local payouts = at.payouts_with()
+  local function begun(amount, payee)
+    local payments = list { a = amount, ['b"\\'] = "2" }
+    payments[1].payee = payee
+    runs.leave(payouts, assert(runs.begin(payouts, assert(payouts:plan { payments = payments }))))
+    return assert(payouts:list())[1].payee
+  end
+  assert.equal("Acme Ltd", begun("1", "Acme Ltd"))
+  assert.is_nil(assert(payouts:list())[2].payee)
+  assert.equal("Acme Ltd", begun("1"))
+  assert.is_nil(begun "3")
+  assert.equal("Bolt", begun("4", "Bolt"))
+  assert.equal(2, #assert(at.journal.db:rows "SELECT run FROM purser_run_rows WHERE run <> ''"))
+end)
+
+it("a run refuses a payment of an operation that this Purser does not know", function()
+  local payouts = at.payouts_with()
+  at.add(payouts, 1, 2)
+  at.journal.db:rows "UPDATE purser_calls SET operation = 'wallet.withdraw_v2' WHERE payment = 'invoice-1'"
+  local report, err = payouts:run()
+  assert.is_nil(report)
+  assert.matches("wallet.withdraw_v2, which this Purser does not know", err.message)
+  assert.equal(0, at.counted(at.TRANSFER, "received"))
+end)
+
 it("a view has no payment with a problem, and says of each other why the queue cannot take it", function()
   local function payment(key, ...)
     return { key = key, operation = at.TRANSFER, params = at.move "1", problems = { ... } }

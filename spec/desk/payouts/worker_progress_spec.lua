@@ -36,6 +36,24 @@ describe("the progress", function()
     assert.matches("^other workers have 1, the first lease ends in %d+ s$", reason_of(payouts))
   end)
 
+  it("says which payments of a process that ended the run took over, and their report names them", function()
+    local first = payouts_with { worker = "gone" }
+    at.add(first, 1, 3)
+    set "stage = 'taken', worker = 'gone', lease_until = '1'"
+    local counts = {}
+    local payouts = payouts_with { worker = "two", progress_ms = 1, progress = function(progress)
+      counts[progress.taken_over] = purser.payouts.progress_line(progress)
+    end }
+    local report = assert(payouts:run())
+    assert.equal(3, report.done)
+    table.sort(report.taken_over, function(a, b) return a.key < b.key end)
+    assert.same({ key = "invoice-1", worker = "gone" }, report.taken_over[1])
+    assert.equal(3, #report.taken_over)
+    assert.matches("3 taken over", counts[3])
+    at.add(payouts, 4, 4)
+    assert.is_nil(assert(payouts:run()).taken_over)
+  end)
+
   it("says that the histories are looked at first", function()
     local payouts = payouts_with()
     assert(payouts:add("a", TRANSFER, move "1"))
@@ -87,7 +105,7 @@ describe("the progress", function()
     payouts.progress = function(progress) last = progress end
     payouts:run()
     last.rate, last.seconds_left = nil, nil
-    assert.same({ total = 5, finished = 5, done = 2, failed = 1, undecided = 1, blocked = 0 }, last)
+    assert.same({ total = 5, finished = 5, done = 2, failed = 1, undecided = 1, taken_over = 0, blocked = 0 }, last)
   end)
 
   it("shows it in its line", function()

@@ -5,6 +5,8 @@ local customers = require "purser.desk.receive.customers"
 local files = require "files"
 local stores = require "purser.desk.receive.store"
 
+local RIPPLE, STELLAR = "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ"
+
 describe("Customers of purser.receive", function()
   local HEAD = "customer,address,memo,coins,least,from,until\n"
   local store
@@ -29,7 +31,8 @@ describe("Customers of purser.receive", function()
   local function rows() return assert(store:rows "SELECT * FROM purser_receive_customer ORDER BY customer, source") end
 
   for text, message in pairs {
-    ["alice,0xA,1,,,,\nbob,0xa,1,,,,\n"] = "line 3: 0xa: the address and memo belong to alice at the same time",
+    ["alice,0x" .. ("AB"):rep(20) .. ",,,,,\nbob,0x" .. ("ab"):rep(20) .. ",,,,,\n"] = "line 3: 0x" .. ("ab"):rep(20)
+      .. ": the address and memo belong to alice at the same time",
     ["alice,rA,1,,,,\nalice,rA,1,,,,\n"] = "line 3: rA: the address and memo belong to alice at the same time",
     ["alice,rA,,,,,\nbob,rA,7,,,,\n"] = "line 3: rA: the address stands both with and without a memo; give each",
     ["alice,0x0000000000000000000000000000000000000001,7,,,,\n"] = "line 2: an address like",
@@ -39,6 +42,12 @@ describe("Customers of purser.receive", function()
     ["alice,rA,2-Jan,,,,\n"] = "line 2: the memo 2-Jan may be a program's word",
     ["alice,rA,104448.0,,,,\n"] = "line 2: the memo 104448.0 may be a program's word",
     ["alice,rA,12\226\128\1393,,,,\n"] = "line 2: the memo",
+    ["alice," .. RIPPLE .. ",4294967296,,,,\n"] = 'line 2: the memo "4294967296" is no number from 0 to 4294967295',
+    ["alice," .. RIPPLE .. ",tag 7,,,,\n"] = 'line 2: the memo "tag 7" is no number',
+    ["alice,rrrrrrrrrrrrrrrrrrrrBZbvji,7,,,,\n"] = "line 2: nobody has the key of this address",
+    ["alice,0x000000000000000000000000000000000000dEaD,,,,,\n"] = "line 2: nobody has the key of this address",
+    ["alice," .. STELLAR .. "," .. ("m"):rep(29) .. ",,,,\n"] = "line 2: the memo",
+    ["alice,sn259rEFXrQrWyx3Q7XneWcwV6dfL,,,,,\n"] = "line 2: this is a SECRET KEY",
     ["alice,rA,7,,x,,\n"] = 'line 2: least "x" is no amount',
     ["alice,rA,7,,-1,,\n"] = 'line 2: least "-1" is no amount',
     ["alice,rA,7,,,soon,\n"] = 'line 2: "soon" is no time',

@@ -45,7 +45,51 @@ local function rejected(value, err)
   return err
 end
 
+-- Stories: rows in their order. { limit, amount, words }: a client with this limit (AMOUNT a day or an hour, or "none")
+-- spends an amount; words: the limit rejects the call, and says so much. { at = }: the clock, from NOON on.
+-- { word = }: a person sets the limit to an amount, or ends it. { fails = amount }: the service rejects such a call.
+local stories = {
+  ["counts in each of its periods what was spent within that"] = { { at = -2 * HOUR }, { "20 a day", "7" }, { at = 0 },
+    { "10 an hour", "10" }, { "20 a day", "0.1", "the journal holds its account to 10 in 3600000 ms" }, { at = HOUR },
+    { "20 a day", "4", "of which 17 are spent" }, { "20 a day", "3" }, { at = DAY }, { "20 a day", "10" },
+    { "20 a day", "0.1", "" } },
+  ["counts a call at the first moment of a period in that alone"] = { { at = DAY / 2 }, { "10 a day", "10" },
+    { at = DAY / 2 - 1 }, { "10 a day", "10" }, { "10 a day", "0.1", "" } },
+  ["is not eased by amounts that are written in other ways"] = { { "1 a day", "0.50" }, { "1 a day", "0.5" },
+    { "1 a day", "0.000000000000000000000000000001", "" } },
+  ["stands from the first write of the client that brings it, though that was rejected"] = { { "none", "20" },
+    { "10 a day", "11", "" }, { "none", "11", "" },
+    { "100 a day", "11", "the journal holds its account to 10 in 86400000 ms" } },
+  ["counts what its period saw before it stood, and while a person had ended it"] = { { "none", "8" },
+    { "10 a day", "3", "of which 8 are spent" }, { word = "none" }, { "none", "6" }, { fails = "50" },
+    { "15 a day", "2", "of which 14 are spent" }, { "15 a day", "1" }, { at = DAY }, { "none", "15" } },
+  ["counts what was spent while no limit held, though a limit had kept a sum of the period"] = { { "100 a day", "50" },
+    { "none", "60", "" }, { word = "none" }, { "none", "200" }, { "90 a day", "30", "of which 250 are spent" } },
+  ["is as a person said, though the client that brought the overruled limit begins again"] = { { "10 a day", "4" },
+    { word = "20" }, { "10.0 a day", "7", "" }, { "none", "9" }, { "11 a day", "1", "" }, { "none", "1", "" } },
+}
+
 describe("a spending limit", function()
+  for name, rows in pairs(stories) do
+    it(name, function()
+      for i, row in ipairs(rows) do
+        if row.at then now = NOON + row.at
+        elseif row.word then
+          local amount = row.word ~= "none" and row.word or nil
+          assert(journal:limit { asset = "USDT", amount = amount, by = "alice" })
+        else
+          answer = row.fails and REJECTION or DONE
+          local amount, span = (row[1] or "none"):match "^([%d.]+) an? (%a+)$"
+          local options = not amount and { guard = {} } or nil
+          local done, err = spend(client_with(amount or "0", span == "hour" and HOUR or DAY, options),
+            row.fails or row[2])
+          assert.equal(row.fails == nil and row[3] == nil, done ~= nil, ("row %d: %s"):format(i, tostring(err)))
+          if row[3] then assert.matches(row[3], rejected(done, err).message, 1, true) end
+        end
+      end
+    end)
+  end
+
   it("needs an account that is named, as no_duplicates and the journal do", function()
     for _, guard in ipairs { { spending_limit = { USDT = "5" } }, { no_duplicates = true } } do
       local client, err = new { journal = journal, guard = guard }
@@ -93,23 +137,6 @@ describe("a spending limit", function()
     assert(spend(client_with("11", DAY + 1), "1"))
   end)
 
-  it("counts in each of its periods what was spent within that", function()
-    now = NOON - 2 * HOUR
-    local client = client_with("20", DAY)
-    assert(spend(client, "7"))
-    now = NOON
-    assert(spend(client_with("10", HOUR), "10")) -- the seven are of another hour
-    local err = rejected(spend(client, "0.1"))
-    assert.matches('the journal holds its account to 10 in 3600000 ms', err.message, 1, true)
-    now = NOON + HOUR
-    err = rejected(spend(client, "4"))
-    assert.matches("of which 17 are spent$", err.message) -- the client's own limit
-    assert(spend(client, "3"))
-    now = NOON + DAY
-    assert(spend(client, "10"))
-    rejected(spend(client, "0.1"))
-  end)
-
   it("gets back what was not spent under whichever period it was charged", function()
     local client = client_with("10", DAY)
     answer = REJECTION
@@ -136,14 +163,6 @@ describe("a spending limit", function()
     assert(spend(client, "10"))
     assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
     rejected(spend(client, "0.01"))
-  end)
-
-  it("counts a call at the first moment of a period in that alone", function()
-    now = NOON - NOON % DAY + DAY
-    assert(spend(client_with("10", DAY), "10"))
-    now = now - 1
-    assert(spend(client_with("10", DAY), "10"))
-    rejected(spend(client_with("10", DAY), "0.1"))
   end)
 
   it("gets back what was charged though the sums were deleted", function()
@@ -252,13 +271,6 @@ describe("a spending limit", function()
     assert.equal(2, added)
   end)
 
-  it("is not eased by amounts that are written in other ways", function()
-    local client = client_with("1")
-    assert(spend(client, "0.50"))
-    assert(spend(client, "0.5"))
-    rejected(spend(client, "0.000000000000000000000000000001"))
-  end)
-
   it("counts a call that was found not to be made, and was made all the same", function()
     local client = client_with("10", DAY)
     answer = { status = 500, body = "", headers = "" }
@@ -296,13 +308,6 @@ describe("the spending limit of an account", function()
     assert(spend(client_with("100", DAY), "2"))
     rejected(spend(bare { api_key = "another", secret_key = "another" }, "0.1"))
     assert.equal(4, sent)
-  end)
-
-  it("stands from the first write of who brings it on, though that was rejected", function()
-    local client = client_with("10", DAY)
-    assert(spend(bare(), "20"))
-    rejected(spend(client, "11"))
-    rejected(spend(bare(), "11"))
   end)
 
   it("lets nothing of its asset move that cannot be counted, and lets others move", function()
@@ -368,29 +373,6 @@ describe("the spending limit of an account", function()
     rejected(spend(bare(), "0.1"))
   end)
 
-  it("counts what its period saw before it stood, and while a person's word had ended it", function()
-    assert(spend(bare(), "8"))
-    local err = rejected(spend(client_with("10", DAY), "3"))
-    assert.matches("of which 8 are spent", err.message)
-    assert(journal:limit({ asset = "USDT", by = "bob" }))
-    assert(spend(bare(), "6"))
-    answer = REJECTION
-    spend(bare(), "50")
-    answer = DONE
-    assert.matches("of which 14 are spent", rejected(spend(client_with("15", DAY), "2")).message)
-    assert(spend(client_with("15", DAY), "1"))
-    now = NOON + DAY
-    assert(spend(bare(), "15"))
-  end)
-
-  it("counts what was spent while no limit held, though an earlier limit had kept a sum of the same period", function()
-    assert(spend(client_with("100", DAY), "50"))
-    rejected(spend(bare(), "60")) -- the sum of the period is kept from here on
-    assert(journal:limit({ asset = "USDT", by = "bob" }))
-    assert(spend(bare(), "200"))
-    assert.matches("of which 250 are spent", rejected(spend(client_with("90", DAY), "30")).message)
-  end)
-
   it("counts a call once that is repeated under its key, though a person disowned it before the limit stood", function()
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "6" }
     answer = { status = 500, body = "", headers = "" }
@@ -400,15 +382,6 @@ describe("the spending limit of an account", function()
     assert(client_with("10", DAY).wallet:transfer(params, { key = "k" }))
     assert(spend(bare(), "4"))
     rejected(spend(bare(), "0.1"))
-  end)
-
-  it("is as a person said, though the client that brought the overruled limit begins again", function()
-    assert(spend(client_with("10", DAY), "4"))
-    assert(journal:limit({ asset = "USDT", amount = "20", by = "alice" }))
-    rejected(spend(client_with("10.0", DAY), "7"))
-    assert(spend(bare(), "9"))
-    rejected(spend(client_with("11", DAY), "1"))
-    rejected(spend(bare(), "1"))
   end)
 
   -- The call was not recorded where it was more than the limit, so its key was free, and it was paid again.

@@ -25,7 +25,7 @@ local function begin(journal, id, at, signer)
   local params = copy_of(MOVE, { clientTranId = id })
   local intent = { id = assert(intents.new_id()), operation = ROW.full_name, params = params, sent_at = NOW + at,
     recv_window = 5000, account = "treasury", host = "h", signer = signer }
-  assert(journal:begin(intent, ROW, nil, { name = id, content = digests.content(ROW, params), unnamed = "" }))
+  assert(journal:begin(intent, ROW, nil, { name = id, content = digests.content(ROW, params) }))
   return intent
 end
 

@@ -10,6 +10,7 @@ local operations = require "purser.client.operations"
 local plan_text = require "purser.desk.approvals.plan_text"
 local sshsig = require "purser.desk.approvals.sshsig"
 local suggest = require "purser.client.util.suggest"
+local zones = require "purser.client.util.zone"
 
 local M = {}
 
@@ -240,10 +241,8 @@ local function rule_of(given, at, policy)
 end
 
 local function zone_of(value, name)
-  if value == nil or value == "UTC" then return 0 end
-  local sign, hours, minutes = match(text_of(value, name), "^([+-])(%d%d):(%d%d)$")
-  if not sign or tonumber(hours) > 14 or tonumber(minutes) > 59 then wrong("zone is not such as +02:00") end
-  return (sign == "-" and -1 or 1) * (tonumber(hours) * 60 + tonumber(minutes))
+  local zone, message = zones.open(value == nil and "UTC" or text_of(value, name))
+  return zone or wrong("%s", message)
 end
 
 -- Reads the rules, sorted by name: no order of the file matters.

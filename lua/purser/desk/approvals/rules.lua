@@ -13,10 +13,10 @@ local purser_address = require "purser.address"
 
 local M = {}
 
-local find, floor, format, gmatch, lower, match, upper = string.find, math.floor, string.format, string.gmatch,
-  string.lower, string.match, string.upper
+local find, format, gmatch, lower, match, upper = string.find, string.format, string.gmatch, string.lower,
+  string.match, string.upper
 
-local MINUTE, HOUR, DAY = 60000, 3600000, 86400000
+local HOUR, DAY = 3600000, 86400000
 
 -- Returns the coins that a call moves; false for none; nil where a service may read the text as another coin.
 local function coins_of(row, params)
@@ -160,14 +160,12 @@ function M.counts(limit, operation)
     row = operations.by_name[operation] or {} })
 end
 
-local function local_ms(call, policy) return call.now + policy.zone * MINUTE end
-
 function judge.days(set, call, policy)
-  return set[(floor(local_ms(call, policy) / DAY) + 3) % 7 + 1] or false -- the first day was a Thursday
+  return set[(policy.zone:day(call.now) + 3) % 7 + 1] or false -- the first day was a Thursday
 end
 
 function judge.hours(range, call, policy)
-  local minute = floor(local_ms(call, policy) / MINUTE) % 1440
+  local minute = policy.zone:minute_of_day(call.now)
   return minute >= range.from and minute < range.to
 end
 

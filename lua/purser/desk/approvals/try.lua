@@ -9,7 +9,6 @@ local option_schema = require "purser.client.util.option_schema"
 local planned = require "purser.write.planned"
 local policy = require "purser.desk.approvals.policy"
 local rules = require "purser.desk.approvals.rules"
-local utc = require "purser.client.util.utc"
 
 local M = {}
 
@@ -94,7 +93,7 @@ local function judge(trial, given, call, days)
   end
   for group, number in pairs(asked) do
     count(trial.asked, group, number)
-    count(days, utc.text(call.now):sub(1, 10), number)
+    count(days, given.zone:date(call.now), number)
   end
 end
 

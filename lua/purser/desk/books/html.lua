@@ -2,9 +2,7 @@
 -- A statement as one page: a verdict, what needs a person, each asset's picture and sums, and every entry. The page has
 -- SVG and no script, and escapes each text of the service.
 
-local days = require "purser.desk.books.days"
 local decimal = require "purser.decimal"
-local model = require "purser.desk.books.model"
 local names_of = require "purser.client.util.names_of"
 local picture = require "purser.desk.books.picture"
 
@@ -67,7 +65,7 @@ local function verdict_of(statement)
     if number > 0 then wrong[#wrong + 1] = ("%s: %d"):format(part[2], number) end
   end
   local ahead = statement.ahead and (" Not all was read that is later than %s."):format(
-    days.minute(statement.ahead.read_to)) or ""
+    statement.days:minute(statement.ahead.read_to)) or ""
   if #wrong == 0 then
     return "It adds up: every account is what the balances show, to the last digit." .. ahead, ahead == ""
   end
@@ -102,14 +100,14 @@ local function groups_of(statement, remarks)
   end
   for _, one in ipairs(statement.unexplained) do
     add("No record explains a difference", ("%s %s by %s"):format(tostring(one.amount), one.asset,
-      model.date(one.time)), one.asset, one.amount)
+      statement.days:date(one.time)), one.asset, one.amount)
   end
   for _, one in ipairs(statement.negative) do
     add("A balance is below zero", ("%s %s in %s after %s"):format(tostring(one.amount), one.asset, one.account,
       one.entry.rid:sub(1, 16)), one.asset, one.amount)
   end
   for _, one in ipairs(statement.open) do
-    add("Open: " .. one.why, ("%s %s of %s, %s"):format(one.row.amount, one.row.asset, model.date(one.time),
+    add("Open: " .. one.why, ("%s %s of %s, %s"):format(one.row.amount, one.row.asset, statement.days:date(one.time),
       one.rid:sub(1, 16)), one.row.asset, one.row.amount)
   end
   for i = 2, #remarks do
@@ -158,7 +156,7 @@ local function balances_of(statement)
         drawn) or nil
     end
     local at = statement.checks[leg[1] .. "\30" .. leg[2]]
-    lines[i] = line_of { leg[1], leg[2], leg[3], at and model.date(at) or "" }
+    lines[i] = line_of { leg[1], leg[2], leg[3], at and statement.days:date(at) or "" }
   end
   return table.concat(charts)
     .. table_of("Balances", { "account", "asset", "held", "last equal to the balance" }, lines)
@@ -215,7 +213,7 @@ local function write_entries(statement, put)
   put(line_of({ "date", "entry", "id", "account", "asset", "amount" }, "th"))
   for _, entry in ipairs(statement.entries) do
     for i, leg in ipairs(entry.legs) do
-      put(line_of { i == 1 and model.date(entry.time) or "", i == 1 and entry.text or "",
+      put(line_of { i == 1 and statement.days:date(entry.time) or "", i == 1 and entry.text or "",
         i == 1 and entry.row and entry.rid:sub(1, 16) or "", leg[1], leg[2], leg[3] })
     end
   end

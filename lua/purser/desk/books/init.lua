@@ -7,6 +7,7 @@
 ---     print(assert(books:statement { from = "2026-10-01", to = "2026-11-01", format = "hledger" }))
 
 local core = require "purser.core"
+local days = require "purser.desk.books.days"
 local errors = require "purser.client.call.errors"
 local model = require "purser.desk.books.model"
 local names_of = require "purser.client.util.names_of"
@@ -19,8 +20,8 @@ local sinks = require "purser.client.transport.sinks"
 local sources = require "purser.desk.books.sources"
 local stores = require "purser.desk.books.store"
 local sync = require "purser.desk.books.sync"
-local utc = require "purser.client.util.utc"
 local writers = require "purser.desk.books.writers"
+local zones = require "purser.client.util.zone"
 
 ---@class purser.modules.books
 local M = {}
@@ -34,7 +35,8 @@ Books.__index = Books
 ---@field postgresql purser.PostgresqlOptions|nil
 ---@field client purser.Client|nil           of the account's own key; `sync` needs the client
 ---@field keys table<string, purser.Client>|nil  a client of each sub-account, by name
----@field journal purser.Journal|nil         owners of its calls are read soon
+---@field journal purser.Journal|nil         owners of its calls are read soon; gets their ends
+---@field journals table<string, purser.Journal>|nil  of sub-accounts, by name
 ---@field account string|nil                 the account's name in the books. Default: "Account"
 ---@field pairs string[][]|nil               { from, to }: sub-accounts whose transfers are looked for
 ---@field identities table<string, string>|nil  other users' names of an owner (UID, e-mail): "Main" or a sub-account
@@ -44,11 +46,12 @@ Books.__index = Books
 ---@field every_ms integer|nil               time between readings of an owner with news. Default: 60000
 ---@field receivers table<string, purser.Receiver>|nil  by name: each change goes there as an event
 ---@field fee "on_top"|"inside"|nil          the place of a withdrawal's fee that nothing shows
+---@field zone string|nil                     whose days count: UTC (default), +02:00, Europe/Berlin
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
-  journal = "table", pairs = "table", identities = "table", addresses = "table", receivers = "table",
-  address_coins = option_schema.TEXTS, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
-  fee = { "on_top", "inside" } }
+  journal = "table", journals = "table", pairs = "table", identities = "table", addresses = "table",
+  receivers = "table", address_coins = option_schema.TEXTS, since_ms = { 0, option_schema.EXACT },
+  every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, zone = "string" }
 
 local function owner_of(name) return name == "Main" and name or sources.owner_name(name) end
 
@@ -70,17 +73,20 @@ function M.open(options)
     if not is_pair then message, name = "one of option pairs is not { FROM, TO }", "pairs" end
   end
   if message then return nil, errors.config(message, hint, name) end
-  local senders, store
+  local zone, senders, store
+  zone, message = zones.open(options.zone or "UTC")
+  if not zone then return nil, errors.config(message, nil, "zone") end
   senders, message = outbox.senders(options.receivers)
   if not senders then return nil, errors.config(message, nil, "receivers") end
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
-  local self = setmetatable({ store = store, senders = senders, account = account, journal = options.journal,
-    pairs = {}, unreached = 0, address_coins = options.address_coins or {},
-    since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
-    keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
+  local self = setmetatable({ store = store, senders = senders, account = account, days = days.of(zone),
+    journals = { Main = options.journal }, last_calls = {}, pairs = {}, unreached = 0, fee = options.fee,
+    address_coins = options.address_coins or {}, since = options.since_ms or 180 * sources.DAY,
+    every = options.every_ms or 60000, keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
   for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ")] = pair end
+  for sub, journal in pairs(options.journals or {}) do self.journals[owner_of(sub)] = journal end
   for text, owner in pairs(options.identities or {}) do self.identities[text] = owner_of(owner) end
   self.clock = options.client and function() return options.client:now() end or core.now_ms
   self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
@@ -106,6 +112,7 @@ local function fail(name, ...) error(errors.argument(name, ...), 0) end
 
 ---@class purser.BooksSyncParams
 ---@field due boolean|nil     skips owners that are not due
+---@field again boolean|nil   of a database that was put back: its revisions go on behind those that were lost
 ---@field progress (fun(owner: string, at: integer, of: integer))|nil
 
 --- Reads all lists of the keys. Unread lists are in `problems`, and gaps in each statement.
@@ -115,6 +122,7 @@ function Books:sync(params)
   params = params or {}
   if not self.main.client then error(errors.config("the books were opened without a client", nil, "client"), 0) end
   local now = self.main.client:now()
+  if params.again then self.store:begin_again(record.time_text(now)) end
   local report = { owners = 0, changes = 0, problems = {} }
   self.problems, self.unreached = report.problems, 0
   owners.note_calls(self, now)
@@ -128,7 +136,9 @@ function Books:sync(params)
       report.owners, report.changes = report.owners + (is_read and 1 or 0), report.changes + changes
     end
   end
+  owners.note_arrivals(self, now)
   reach.keep(self)
+  self.store:note()
   local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
   report.next_due = math.floor(tonumber(due.due) or now)
   return report
@@ -141,9 +151,9 @@ end
 ---@field write fun(text: string)|nil  gets the text in parts; may raise to end the statement
 ---@field format "hledger"|"beancount"|"csv"|"jsonl"|"rotki"|"html"|nil  Default: "hledger" (ledger, too)
 
-local function time_of(name, value)
+local function time_of(self, name, value)
   local ms, message = value, nil
-  if type(value) == "string" then ms, message = utc.ms(value) end
+  if type(value) == "string" then ms, message = self.days.zone:ms(value) end
   if type(ms) == "number" and ms >= 1e12 and ms < 1e13 then return record.time_text(math.floor(ms)) end
   fail(name, ('"%s" is no time: %s'):format(name, message and message:gsub("^utc%.ms: ", "")
     or "give 2026-10-31 or epoch ms"))
@@ -153,13 +163,19 @@ end
 ---@param params purser.StatementParams
 ---@return string|nil text, table|purser.Error made
 function Books:statement(params)
-  local from, to = time_of("from", params.from), time_of("to", params.to)
+  local from, to = time_of(self, "from", params.from), time_of(self, "to", params.to)
   if to <= from then fail("to", 'the span is empty: "to" is not later than "from"') end
   local write = writers[params.format or "hledger"]
   if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, rotki, html") end
   local newest = self.store:rev()
   local rev = params.rev and ("%012d"):format(params.rev) or newest
   if rev > newest then fail("rev", ("the books have no revision %d: the newest is %d"):format(params.rev, newest)) end
+  for _, back in ipairs(self.store:put_back(newest)) do
+    if rev > back.last and rev < back.first then
+      fail("rev", ("revision %d was lost when an older copy of the books was put back on %s"):format(params.rev,
+        self.days:date(back.at)))
+    end
+  end
   local made = model.statement(self, from, to, rev)
   local texts = {}
   write(made, params.write or function(text) texts[#texts + 1] = text end)
@@ -187,6 +203,7 @@ local function say(self, verb, rid, value)
     tx:rows("INSERT INTO purser_books_word (account, rev, at, verb, rid, value) VALUES ($1, $2, $3, $4, $5, $6)",
       self.account, rev(), record.time_text(math.floor(tx:now())), verb, rid, value)
   end)
+  self.store:note()
   return true
 end
 
@@ -221,7 +238,8 @@ function Books:outside(withdrawal) return say(self, "outside", record_of(self, w
 -- Returns what was not read of the open days before a time, as lines. Days before the account's first readings belong
 -- to no books.
 local function unread_before(self, closed, time)
-  return reach.lines(reach.unread(self, self.store:rev(), closed or reach.begins(self) or record.time_text(0), time))
+  local from = closed or reach.begins(self) or record.time_text(0)
+  return reach.lines(self.days, reach.unread(self, self.store:rev(), from, time))
 end
 
 --- Closes all days before a day: their statements keep their bytes, and later news are corrections on that day. Days
@@ -230,10 +248,10 @@ end
 ---@param params? { unread: boolean|nil }
 ---@return true|nil done, purser.Error|nil err
 function Books:close_before(ends, params)
-  local time = time_of("ends", ends)
+  local time = time_of(self, "ends", ends)
   if tonumber(time) > self.clock() then fail("ends", "what lies before that day is not over") end
   local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
-  if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
+  if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(self.days:date(last.ends))) end
   local unread = params and params.unread and {} or unread_before(self, last.ends, time)
   if unread[1] then
     error(errors.argument("ends", table.concat(unread, "; "), "sync first, or close the days unread"), 0)
@@ -241,6 +259,7 @@ function Books:close_before(ends, params)
   self.store:write(function(tx, rev)
     tx:rows("INSERT INTO purser_books_period (account, ends, rev) VALUES ($1, $2, $3)", self.account, time, rev())
   end)
+  self.store:note()
   return true
 end
 
@@ -255,6 +274,7 @@ end
 ---@param params? { budget_ms: integer|nil }  a limit in ms. Default: until nothing is due
 ---@return integer|nil delivered, integer|purser.Error failed  counts of events; failed ones are sent again
 function Books:deliver(params)
+  self.store:note() -- before an event leaves
   return self.store.outbox:deliver(self.store, self.senders, self.clock, params or {})
 end
 

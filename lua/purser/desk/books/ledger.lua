@@ -176,7 +176,7 @@ function M.at(books, rev)
   local records, by_rid = records_of(books, rev, said.settle)
   local withdrawals = match_sides(books, records, by_rid, said, rev)
   local entries = book(books, records, withdrawals, readings, chart)
-  local lines, checks = reconcile.lines(entries, readings, chart)
+  local lines, checks = reconcile.lines(entries, readings, chart, books.days)
   for _, line in ipairs(lines) do entries[#entries + 1] = line end
   table.sort(entries, match.before)
   return { entries = entries, readings = readings, checks = checks, records = records, chart = chart }

@@ -3,7 +3,6 @@
 -- statement depends on.
 
 local core = require "purser.core"
-local days = require "purser.desk.books.days"
 local decimal = require "purser.decimal"
 local ledger = require "purser.desk.books.ledger"
 local match = require "purser.desk.books.match"
@@ -17,8 +16,6 @@ local M = {}
 
 local ZERO = decimal(0)
 
-M.date = days.date
-
 local function add(balances, leg, prefix)
   local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
   balances[key] = (balances[key] or ZERO) + leg[3]
@@ -30,7 +27,7 @@ local function add_all(balances, legs, prefix)
 end
 
 -- Returns an entry a record for what the books learned later about closed days, on the first open day.
-local function corrections(now, before, start)
+local function corrections(now, before, start, days)
   local new, old, by_rid, list, first = {}, {}, {}, {}, {}
   for _, side in ipairs { { new, now.entries }, { old, before.entries } } do
     for _, entry in ipairs(side[2]) do
@@ -45,7 +42,7 @@ local function corrections(now, before, start)
       local known = first[rid] or { time = start }
       if not by_rid[rid] then
         by_rid[rid] = { time = start, rid = rid, legs = {}, row = known.row, fact = known.fact,
-          corrects = M.date(known.time):sub(1, 7), text = "correction" }
+          corrects = days:date(known.time):sub(1, 7), text = "correction" }
         list[#list + 1] = by_rid[rid]
       end
       table.insert(by_rid[rid].legs, { account, asset, tostring(left) })
@@ -63,7 +60,8 @@ local function composed(books, rev, from, to)
   local entries, balances, before, start = {}, {}, nil, from
   for _, period in ipairs(periods) do
     local now = ledger.at(books, period.rev)
-    for _, entry in ipairs(before and corrections(now, before, start) or {}) do entries[#entries + 1] = entry end
+    local late = before and corrections(now, before, start, books.days) or {}
+    for _, entry in ipairs(late) do entries[#entries + 1] = entry end
     for _, entry in ipairs(now.entries) do
       if not before and entry.time < from then add_all(balances, entry.legs) end
       if entry.time >= start and entry.time < period.ends and entry.time < to then entries[#entries + 1] = entry end
@@ -168,7 +166,7 @@ function M.statement(books, from, to, rev)
   return { account = books.account, from = from, to = to, rev = effective, entries = entries, closing = closing,
     all = legs_of(balances, function() return true end), open = open_of(books, now, to, effective), unexplained = lines,
     gaps = gaps, ahead = ahead, unread = unread(now, closing), checks = now.checks, negative = negative,
-    assumed = assumed }
+    assumed = assumed, days = books.days, put_back = books.store:put_back(effective) }
 end
 
 return M

@@ -2,6 +2,7 @@
 -- The owners of books: the parent, its sub-accounts, and other names of each.
 
 local names_of = require "purser.client.util.names_of"
+local planned = require "purser.write.planned"
 local reach = require "purser.desk.books.reach"
 local record = require "purser.desk.books.record"
 local sources = require "purser.desk.books.sources"
@@ -59,19 +60,17 @@ local function open_payments(journal)
   return open
 end
 
---- Takes from the journal the payments without a known end, and the calls since the last look: their owners are due
---- soon, and their pairs of sub-accounts are looked for.
-function M.note_calls(self, now)
-  if not self.journal then return end
-  self.identities[self.main.client:account()] = "Main"
-  for name, client in pairs(self.keys) do self.identities[client:account()] = sources.owner_name(name) end
-  local id, err = self.journal:id() -- another machine's journal does not show these
+-- Takes the payments and calls of a journal, whose account is an owner's.
+local function take_journal(self, owner, journal, now)
+  local id, err = journal:id() -- another machine's journal does not show these
   if not id then error(err, 0) end
+  local account = journal:account()
+  if account then self.identities[account] = self.identities[account] or owner end
   sync.read_list(self, self.main, { list = "calls " .. id:sub(1, 8), entity = "call", is_state = true,
-    client = self.main.client, records = function() return open_payments(self.journal) end }, { changes = 0 })
-  for entry in self.journal:each_entry { after = self.last_call } do
-    self.last_call = entry
-    local params, names = entry.intent.params, { self.identities[entry.intent.account] or "Main" }
+    client = self.main.client, records = function() return open_payments(journal) end }, { changes = 0 })
+  for entry in journal:each_entry { after = self.last_calls[id] } do
+    self.last_calls[id] = entry
+    local params, names = entry.intent.params, { self.identities[entry.intent.account] or owner }
     if params.fromAccount and params.toAccount then
       self.pairs[params.fromAccount .. " " .. params.toAccount] = { params.fromAccount, params.toAccount }
     end
@@ -82,6 +81,30 @@ function M.note_calls(self, now)
       self.store:rows("UPDATE purser_books_owner SET due = $1, every = $2, hot_until = $3 WHERE account = $4 AND "
         .. "owner = $5", record.time_text(now), record.time_text(self.every), record.time_text(now + sources.DAY),
         self.account, name)
+    end
+  end
+end
+
+--- Takes from the journals the payments without a known end, and the calls since the last look: their owners are due
+--- soon, and their pairs of sub-accounts are looked for.
+function M.note_calls(self, now)
+  if not next(self.journals) then return end
+  self.identities[self.main.client:account()] = "Main"
+  for name, client in pairs(self.keys) do self.identities[client:account()] = sources.owner_name(name) end
+  for _, owner in ipairs(names_of(self.journals)) do take_journal(self, owner, self.journals[owner], now) end
+end
+
+--- Lets the journals know what became of accepted withdrawals, by the books: also where a run was killed, or a journal
+--- is named for the first time.
+function M.note_arrivals(self, now)
+  for _, owner in ipairs(names_of(self.journals)) do
+    local journal = self.journals[owner]
+    local ids, err = planned.awaited(journal)
+    if not ids then error(err, 0) end
+    for _, id in ipairs(ids) do
+      local rid = record.rid({ account = self.account, entity = "withdrawal", identity = id }, 1)
+      local row = self.store:rows("SELECT state FROM purser_books_record WHERE rid = $1", rid)[1]
+      if row then planned.note_in(journal, { id = id, status = row.state }, now) end
     end
   end
 end

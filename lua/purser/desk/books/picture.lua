@@ -2,25 +2,25 @@
 -- Draws an asset through a statement's span: what came in, what went out, and the balance, on one scale with dates and
 -- a zero line. Light and dark areas differ in print as well. A picture may round; the tables do not.
 
-local days = require "purser.desk.books.days"
 local decimal = require "purser.decimal"
 
 local M = {}
 
-local ZERO, DAY = decimal(0), 86400000
+local ZERO = decimal(0)
 local LEFT, TOP, WIDTH, HEIGHT, ROOM = 92, 30, 540, 170, 640 -- of the axes, in a picture that is ROOM wide
 local MOST = 62 -- columns
 
--- Returns the beginnings of the columns: whole days, or spans of some days.
-local function columns_of(from, to)
-  local step = DAY * math.ceil((to - from) / DAY / MOST)
-  return math.ceil((to - from) / step), step
+-- Returns the first day's number, the number of columns, and the days of a column.
+local function columns_of(statement)
+  local first = statement.days:number(statement.from)
+  local count = statement.days:number(tonumber(statement.to) - 1) - first + 1
+  local step = math.ceil(count / MOST)
+  return first, math.ceil(count / step), step
 end
 
 -- Returns for each column what came in, what went out, and what was held at its end; and whether anything moved.
 local function flows_of(statement, asset)
-  local from, to = tonumber(statement.from), tonumber(statement.to)
-  local count, step = columns_of(from, to)
+  local first, count, step = columns_of(statement)
   local flows, held, moved = {}, ZERO, false
   for i = 1, count do flows[i] = { came = ZERO, went = ZERO, change = ZERO } end
   for _, entry in ipairs(statement.entries) do
@@ -31,7 +31,7 @@ local function flows_of(statement, asset)
     if entry.rid == "" and not entry.is_unexplained then
       held = held + change -- brought forward
     elseif not change:is_zero() then
-      local at = math.max(1, math.min(count, math.floor((tonumber(entry.time) - from) / step) + 1))
+      local at = math.max(1, math.min(count, math.floor((statement.days:number(entry.time) - first) / step) + 1))
       local flow, name = flows[at], change:sign() > 0 and "came" or "went"
       flow[name], flow.change, moved = flow[name] + change, flow.change + change, true
     end
@@ -41,7 +41,7 @@ local function flows_of(statement, asset)
     flow.held = tonumber(tostring(held))
     flow.came, flow.went = tonumber(tostring(flow.came)), tonumber(tostring(flow.went))
   end
-  return flows, moved, step
+  return flows, moved, first, step
 end
 
 -- Returns the distance of two marks of the scale: 1, 2 or 5 of a power of ten.
@@ -65,12 +65,12 @@ local function draw_scale(out, least, most, y)
 end
 
 -- Draws the dates of about five columns.
-local function draw_dates(out, flows, from, step)
+local function draw_dates(out, flows, days, first, step)
   local every = math.ceil(#flows / 5)
   for i = 1, #flows, every do
-    local x, date = LEFT + (i - 1) / #flows * WIDTH, days.date(("%013d"):format(from + (i - 1) * step))
+    local x, date = LEFT + (i - 1) / #flows * WIDTH, days:date_of(first + (i - 1) * step)
     put(out, '<path class="zero" d="M %.1f %d v 5"/><text x="%.1f" y="%d">%s</text>', x, TOP + HEIGHT, x,
-      TOP + HEIGHT + 21, step > 5 * DAY and date:sub(1, 7) or date:sub(6))
+      TOP + HEIGHT + 21, step > 5 and date:sub(1, 7) or date:sub(6))
   end
 end
 
@@ -84,7 +84,7 @@ local LEGEND = '<rect class="in" x="%d" y="4" width="14" height="14"/><text x="%
 ---@param label string  a text of the page that says what is drawn
 ---@return string
 function M.of(statement, asset, label)
-  local flows, moved, step = flows_of(statement, asset)
+  local flows, moved, first, step = flows_of(statement, asset)
   if not moved then return "" end
   local least, most = 0, 0
   for _, flow in ipairs(flows) do
@@ -95,7 +95,7 @@ function M.of(statement, asset, label)
   put(out, '<svg viewBox="0 0 %d %d" role="img" aria-label="%s">', ROOM, TOP + HEIGHT + 28, label)
   put(out, LEGEND, LEFT, LEFT + 20, LEFT + 70, LEFT + 90, LEFT + 150, LEFT + 180)
   draw_scale(out, least, most, y)
-  draw_dates(out, flows, tonumber(statement.from), step)
+  draw_dates(out, flows, statement.days, first, step)
   for i, flow in ipairs(flows) do
     local x = LEFT + (i - 1) * wide
     for _, bar in ipairs { { "in", flow.came }, { "out", flow.went } } do

@@ -100,6 +100,13 @@ local words = {
     void = "internal transfer given back" },
   conversion = { done = "conversion" }, rebate = { done = "rebate" } }
 
+-- A withdrawal whose money is back, in the words of its state.
+local ENDS = { ["8"] = "withdrawal failed, given back", ["9"] = "withdrawal cancelled, given back" }
+
+local function text_of(row, class)
+  return row.entity == "withdrawal" and class == "void" and ENDS[row.state] or words[row.entity][class] or row.entity
+end
+
 --- Returns the class by which money stands. Money out of sight stays where it stood.
 function M.class_of(row) return row.said or (row.class == "lost_sight" and record.class(row) or row.class) end
 
@@ -138,7 +145,7 @@ function M.entries(versions, facts, chart)
     time = row.booked > time and row.booked or time
     if #legs > 0 then
       entries[#entries + 1] = { time = time, rid = row.rid, row = row, legs = legs, fact = facts,
-        text = words[row.entity][class] or row.entity, is_pending = class == "pending" }
+        text = text_of(row, class), is_pending = class == "pending" }
     end
     position = new
   end

@@ -2,7 +2,6 @@
 -- The reach of the books: each list of each owner has a span of its own that was read, and the least far list bounds
 -- what was read of all. Statements, --check, closing and the page ask `unread` alone.
 
-local days = require "purser.desk.books.days"
 local names_of = require "purser.client.util.names_of"
 local record = require "purser.desk.books.record"
 local schema = require "purser.desk.books.schema"
@@ -70,7 +69,7 @@ local function add_beginnings(gaps, books, rev, from, to)
     .. "rev <= $2 AND read_from <> '' ORDER BY owner, list", books.account, rev)
   for _, row in ipairs(all) do
     if row.read_from > from then
-      local date = days.date(row.read_from)
+      local date = books.days:date(row.read_from)
       local group = groups[date] or { owners = {}, lists = {}, ends = "", count = 0 }
       groups[date], group.count = group, group.count + 1
       group.owners[row.owner], group.lists[row.list:match "^%S+"] = true, true
@@ -113,13 +112,13 @@ function M.begins(books)
 end
 
 --- Returns what was not read, as lines of a statement.
-function M.lines(gaps, ahead)
+function M.lines(days, gaps, ahead)
   local lines = {}
   for i, gap in ipairs(gaps) do
-    lines[i] = ("not read: %s, %s, from %s to %s: %s"):format(gap.owner, gap.list, days.date(gap.starts),
-      gap.ends == "" and "now" or days.date(gap.ends), gap.why)
+    lines[i] = ("not read: %s, %s, from %s to %s: %s"):format(gap.owner, gap.list, days:date(gap.starts),
+      gap.ends == "" and "now" or days:date(gap.ends), gap.why)
   end
-  lines[#lines + 1] = ahead and ("not read yet: what is later than %s (%s, %s)"):format(days.minute(ahead.read_to),
+  lines[#lines + 1] = ahead and ("not read yet: what is later than %s (%s, %s)"):format(days:minute(ahead.read_to),
     ahead.owner, ahead.list)
   return lines
 end

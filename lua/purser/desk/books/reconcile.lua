@@ -9,7 +9,6 @@ local names_of = require "purser.client.util.names_of"
 
 local M = {}
 
-local DAY = 86400000
 local ZERO = decimal(0)
 
 local function knows(reading, entry) return entry.row.rev <= reading.rev and entry.row.seen <= reading.at end
@@ -90,8 +89,8 @@ local function line_of(time, text, owner, asset, amount, chart, account)
     legs = { { account, asset, tostring(-amount) }, { spot, asset, tostring(amount) } } }
 end
 
-local function owner_lines(owner, readings, sums, first, chart, lines, checks)
-  local running, days = {}, {}
+local function owner_lines(owner, readings, sums, first, chart, lines, checks, days)
+  local running, sums_of = {}, {}
   for number, reading in ipairs(readings) do
     local moves = sums[number] or {}
     for _, asset in ipairs(names_of(running, moves, reading.totals)) do
@@ -101,16 +100,15 @@ local function owner_lines(owner, readings, sums, first, chart, lines, checks)
       if number == 1 and not left:is_zero() then
         lines[#lines + 1] = line_of(first, "opening balance", owner, asset, left, chart, chart.opening)
       elseif number > 1 then
-        local day = math.floor(tonumber(reading.at) / DAY)
-        local key = ("%s %d"):format(asset, day)
-        days[key] = days[key] or { asset = asset, sum = ZERO, since = readings[number - 1].at }
-        days[key].sum, days[key].at = days[key].sum + left, reading.at
+        local key = ("%s %d"):format(asset, days:number(reading.at))
+        sums_of[key] = sums_of[key] or { asset = asset, sum = ZERO, since = readings[number - 1].at }
+        sums_of[key].sum, sums_of[key].at = sums_of[key].sum + left, reading.at
         if left:is_zero() then checks[chart.owner(owner, "Spot") .. "\30" .. asset] = reading.at end
       end
       running[asset] = actual
     end
   end
-  for _, day in pairs(days) do
+  for _, day in pairs(sums_of) do
     if not day.sum:is_zero() then
       local line = line_of(day.at, "not explained by any record", owner, day.asset, day.sum, chart,
         chart.unexplained(owner))
@@ -122,7 +120,7 @@ end
 
 --- Returns the lines that make the books equal to each day's last quiet reading; and by account and asset the time of
 --- the last equality.
-function M.lines(entries, readings, chart)
+function M.lines(entries, readings, chart, days)
   local sums, lines, checks, first = moved(entries, readings, chart), {}, {}, nil
   for _, entry in ipairs(entries) do
     if not first or entry.time < first then first = entry.time end
@@ -131,7 +129,7 @@ function M.lines(entries, readings, chart)
     if not first or list[1].began < first then first = list[1].began end
   end
   for owner, list in pairs(readings) do
-    owner_lines(owner, list, sums[owner], first, chart, lines, checks)
+    owner_lines(owner, list, sums[owner], first, chart, lines, checks, days)
   end
   return lines, checks
 end

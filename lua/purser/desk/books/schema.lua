@@ -53,7 +53,7 @@ local indexes = {
   "delivery_due ON purser_books_delivery (receiver, due)",
 }
 
-local function create(tx, is_server)
+local function create(tx, is_server, witness)
   for _, one in ipairs(tables) do
     local names, parts = {}, {}
     for name in one[2]:gmatch "%S+" do names[#names + 1], parts[#parts + 1] = name, name .. " TEXT NOT NULL" end
@@ -69,6 +69,9 @@ local function create(tx, is_server)
       entity))
   end
   tx:rows("INSERT INTO purser_books_meta (name, value) VALUES ('rev', '000000000000'), ('version', $1)", M.version)
+  witness:renew(tx)
+  local ok, message = witness:note(0) -- before another process finds the tables
+  if not ok then tx:reject(message) end
 end
 
 local LOCK = 7254201 -- of PostgreSQL's advisory locks: one program at a time makes the tables
@@ -76,7 +79,7 @@ local LOCK = 7254201 -- of PostgreSQL's advisory locks: one program at a time ma
 M.NONE = "there are none yet, and a sync makes them"
 
 --- Makes missing tables, if allowed. Returns true; or nil and a message.
-function M.make(db, may_make)
+function M.make(db, may_make, witness)
   local is_server = db.name == "postgresql"
   local is_there, why = db:transaction(function(tx) return tx:has(M.HOME) end, true)
   if is_there == nil then return nil, why end
@@ -84,7 +87,7 @@ function M.make(db, may_make)
   if not is_there then
     local made, message = db:transaction(function(tx)
       tx:lock(LOCK)
-      if not tx:has(M.HOME) then create(tx, is_server) end
+      if not tx:has(M.HOME) then create(tx, is_server, witness) end
       return true
     end)
     if not made then return nil, message end

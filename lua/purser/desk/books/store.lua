@@ -8,6 +8,7 @@ local errors = require "purser.client.call.errors"
 local outbox = require "purser.client.transport.outbox"
 local record = require "purser.desk.books.record"
 local schema = require "purser.desk.books.schema"
+local witnesses = require "purser.client.util.database.witness"
 
 local Store = { __name = "purser.books.store" }
 Store.__index = Store
@@ -34,6 +35,22 @@ local function fail(message)
   error(errors.new { kind = "workflow", outcome = "not_sent", message = "the books: " .. tostring(message) }, 0)
 end
 
+local PUT_BACK = "; run `purser sync --again`, then say again what persons said after the copy: settle, match, "
+  .. "outside, close"
+
+-- Ends the transaction where nothing shows that the database is the newest: its revisions would be given twice.
+local function check_newest(self, tx, rev)
+  if self.is_newest then return end
+  local state, message = self.witness:check(tx, rev)
+  if not state then tx:reject("their witness cannot be read: " .. message) end
+  if state == "newest" then
+    self.is_newest = true
+    return
+  end
+  tx:reject((state == "older" and "the database is older than it was, as where a copy was put back"
+    or "nothing shows that the database is the newest: its witness is missing, or was copied with it") .. PUT_BACK)
+end
+
 --- Runs `fn(tx, rev)` in a transaction without another writer; `rev()` raises the revision once. Raises a purser.Error.
 function Store:write(fn)
   local is_server = self.db.name == "postgresql"
@@ -42,6 +59,7 @@ function Store:write(fn)
     local rev
     fn(tx, function()
       if not rev then
+        check_newest(self, tx, row[1].value)
         rev = ("%012d"):format(tonumber(row[1].value) + 1)
         tx:rows("UPDATE purser_books_meta SET value = $1 WHERE name = 'rev'", rev)
         if is_server then tx:rows("SELECT pg_notify('purser_books', $1)::text AS sent", rev) end
@@ -63,6 +81,43 @@ end
 function Store:add_receivers(names)
   self.outbox:add(self, names)
   self.has_receivers = self.outbox:waiting(self)[1] ~= nil
+end
+
+--- Lets the witness know of what may leave the database from now on. Raises a purser.Error.
+function Store:note()
+  if not self.is_newest then return end -- nothing was written
+  local ok, message = self.witness:note(self:rev())
+  if not ok then fail(message) end
+end
+
+local SPAN = 1000000 -- revisions of a copy begin behind all that the lost database can have given
+
+--- Makes a database that was put back the newest. Its next revision is one that was given never. Raises a purser.Error.
+function Store:begin_again(at)
+  local ok, message = self.db:transaction(function(tx)
+    local rev = tx:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'"
+      .. (self.db.name == "postgresql" and " FOR UPDATE" or ""))[1].value
+    local next_rev = ("%012d"):format((math.floor(rev / SPAN) + 1) * SPAN)
+    tx:rows("UPDATE purser_books_meta SET value = $1 WHERE name = 'rev'", next_rev)
+    tx:rows("INSERT INTO purser_books_meta (name, value) VALUES ($1, $2)", "put back " .. next_rev, rev .. " " .. at)
+    self.witness:renew(tx)
+    return true
+  end)
+  if not ok then fail(message) end
+  self.is_newest = true
+  self:note()
+end
+
+--- Returns the times at which a copy was put back, up to a revision: { last, first, at }. The revisions between `last`
+--- and `first` were lost.
+function Store:put_back(rev)
+  local list = self:rows("SELECT name, value FROM purser_books_meta WHERE name LIKE 'put back %' AND name <= $1 "
+    .. "ORDER BY name", "put back " .. rev)
+  for i, row in ipairs(list) do
+    local last, at = row.value:match "^(%d+) (%d+)$"
+    list[i] = { last = last, first = row.name:match "%d+$", at = at }
+  end
+  return list
 end
 
 --- Returns the newest revision.
@@ -304,9 +359,10 @@ function M.open(options)
   local db, message = database.open({ sqlite = options.sqlite, postgresql = options.postgresql,
     lock_timeout_ms = 10000 }, schema.HOME)
   if not db then return nil, message end
-  local ok, problem = schema.make(db, options.client ~= nil)
+  local witness = witnesses.of(db, "purser_books")
+  local ok, problem = schema.make(db, options.client ~= nil, witness)
   if not ok then return nil, problem end
-  return setmetatable({ db = db, outbox = outbox.new("purser_books", 60000) }, Store)
+  return setmetatable({ db = db, outbox = outbox.new("purser_books", 60000), witness = witness }, Store)
 end
 
 function Store:close() self.db:close() end

@@ -215,7 +215,7 @@ local function keep_reading(books, owner, began, at, body, changes)
   local last = books.store:rows("SELECT at, body FROM purser_books_reading WHERE account = $1 AND owner = $2 "
     .. "ORDER BY at DESC, rev DESC LIMIT 1", books.account, owner.name)[1]
   local is_moved = not last or last.body ~= body
-  if not is_moved and changes == 0 and floor(tonumber(last.at) / DAY) == floor(at / DAY) then return false end
+  if not is_moved and changes == 0 and books.days:number(last.at) == books.days:number(at) then return false end
   books.store:write(function(tx, rev)
     tx:rows("INSERT INTO purser_books_reading (account, owner, began, at, rev, body) VALUES ($1, $2, $3, $4, $5, $6)",
       books.account, owner.name, time_text(math.min(began, at)), time_text(at), rev(), body)

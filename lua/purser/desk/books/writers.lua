@@ -8,7 +8,6 @@ local errors = require "purser.client.call.errors"
 local digest = require "purser.client.util.digest"
 local html = require "purser.desk.books.html"
 local json = require "purser.json"
-local model = require "purser.desk.books.model"
 local reach = require "purser.desk.books.reach"
 local names_of = require "purser.client.util.names_of"
 
@@ -22,12 +21,12 @@ end
 local TAGS = { "id", "service-id", "client-id", "tx", "pair", "fee", "corrects", "since" }
 
 -- Returns an entry's facts as { name, value }.
-local function tags_of(entry)
+local function tags_of(entry, days)
   local tags, row, fact = {}, entry.row or {}, entry.fact or {}
   local values = { id = entry.row and entry.rid:sub(1, 16), ["service-id"] = row.sid, ["client-id"] = row.client_id,
     tx = row.tx, pair = fact.pair and fact.pair:sub(1, 16),
     fee = fact.is_assumed and not entry.is_pending and "assumed", corrects = entry.corrects,
-    since = entry.since and model.date(entry.since) }
+    since = entry.since and days:date(entry.since) }
   for _, name in ipairs(TAGS) do
     if values[name] and values[name] ~= "" then tags[#tags + 1] = { name, values[name] } end
   end
@@ -36,11 +35,17 @@ end
 
 -- Returns what the statement cannot show, as lines of each format's head.
 function M.remarks(statement)
-  local lines, date = {}, model.date
+  local lines, days = {}, statement.days
+  local function date(time) return days:date(time) end
   local function add(form, ...) lines[#lines + 1] = form:format(...) end
-  add("statement of %s from %s to %s (not included), revision %d", statement.account, date(statement.from),
-    date(statement.to), tonumber(statement.rev))
-  for _, line in ipairs(reach.lines(statement.gaps, statement.ahead)) do lines[#lines + 1] = line end
+  local zone = days.zone.name
+  add("statement of %s from %s to %s (not included), revision %d%s", statement.account, date(statement.from),
+    date(statement.to), tonumber(statement.rev), zone ~= "UTC" and ", days of " .. zone or "")
+  for _, back in ipairs(statement.put_back or {}) do
+    add("put back: an older copy on %s; revisions from %d on and what persons said in them were lost", date(back.at),
+      tonumber(back.last) + 1)
+  end
+  for _, line in ipairs(reach.lines(days, statement.gaps, statement.ahead)) do lines[#lines + 1] = line end
   for _, account in ipairs(statement.unread) do add("not reconciled: no balance shows %s", account) end
   for _, line in ipairs(statement.unexplained) do
     add("not explained: %s of %s by %s", tostring(line.amount), line.asset, date(line.time))
@@ -79,11 +84,12 @@ end
 local function quoted(asset) return '"' .. (plain(asset) == asset and asset or commodity(asset)) .. '"' end
 
 local function write_journal(statement, put, declarations, head, tag, name)
+  local days = statement.days
   for _, line in ipairs(M.remarks(statement)) do put("; " .. line:gsub("%c", " ") .. "\n") end
   put(table.concat(declarations, "\n") .. "\n")
   for _, entry in ipairs(statement.entries) do
-    put(head:format(model.date(entry.time), entry.is_pending and "!" or "*", entry.text))
-    for _, one in ipairs(tags_of(entry)) do put(tag:format(one[1], plain(one[2]))) end
+    put(head:format(days:date(entry.time), entry.is_pending and "!" or "*", entry.text))
+    for _, one in ipairs(tags_of(entry, days)) do put(tag:format(one[1], plain(one[2]))) end
     for _, leg in ipairs(entry.legs) do put(("  %s  %s %s\n"):format(leg[1], leg[3], name(leg[2]))) end
   end
 end
@@ -98,7 +104,8 @@ function M.hledger(statement, put)
     lines[#lines + 1] = ("commodity %s\n  format 1.%s %s"):format(name, ("0"):rep(places[asset]), name)
   end
   write_journal(statement, put, lines, "\n%s %s %s\n", "  ; %s: %s\n", quoted)
-  if #statement.closing > 0 then put(("\n%s * closing balances\n"):format(model.date(tonumber(statement.to) - 1))) end
+  local last = statement.days:date(tonumber(statement.to) - 1)
+  if #statement.closing > 0 then put(("\n%s * closing balances\n"):format(last)) end
   for _, leg in ipairs(statement.closing) do
     local asset = quoted(leg[2])
     put(("  %s  0 %s = %s %s\n"):format(leg[1], asset, leg[3], asset))
@@ -116,13 +123,13 @@ function M.beancount(statement, put)
         DIGITS)), 0)
     end
   end
-  local first, lines = model.date(statement.from), { 'option "inferred_tolerance_multiplier" "0"' }
+  local first, lines = statement.days:date(statement.from), { 'option "inferred_tolerance_multiplier" "0"' }
   for _, account in ipairs(accounts) do lines[#lines + 1] = ("%s open %s"):format(first, account) end
   for _, asset in ipairs(assets) do
     lines[#lines + 1] = ('%s commodity %s\n  name: "%s"'):format(first, commodity(asset), plain(asset))
   end
   write_journal(statement, put, lines, '\n%s %s "%s"\n', '  %s: "%s"\n', commodity)
-  local after = model.date(tonumber(statement.to) + 86399999)
+  local after = statement.days:date_of(statement.days:number(tonumber(statement.to) - 1) + 1)
   put "\n"
   for _, leg in ipairs(statement.closing) do
     put(("%s balance %s  %s ~ 0 %s\n"):format(after, leg[1], leg[3], commodity(leg[2])))
@@ -137,7 +144,7 @@ function M.csv(statement, put)
   put(csv.line(COLUMNS))
   for _, entry in ipairs(statement.entries) do
     local row = entry.row or {}
-    local front = csv.line { model.date(entry.time), entry.time, entry.rid, row.entity or "line", entry.text,
+    local front = csv.line { statement.days:date(entry.time), entry.time, entry.rid, row.entity or "line", entry.text,
       row.state or "" }
     local back = csv.line { row.sid, row.tx, row.address, row.memo, entry.fact and entry.fact.is_assumed and "assumed"
       or "", n = 5 }
@@ -159,12 +166,13 @@ end
 
 --- Writes an object a line: the statement, each entry, and the closing balances.
 function M.jsonl(statement, put)
-  put(line_of { { "account", statement.account }, { "from", model.date(statement.from) },
-    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } })
+  local days = statement.days
+  put(line_of { { "account", statement.account }, { "from", days:date(statement.from) },
+    { "to", days:date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } })
   for _, entry in ipairs(statement.entries) do
-    local members = { { "date", model.date(entry.time) }, { "time", entry.time }, { "rid", entry.rid },
+    local members = { { "date", days:date(entry.time) }, { "time", entry.time }, { "rid", entry.rid },
       { "text", entry.text }, { "pending", entry.is_pending or false } }
-    for _, tag in ipairs(tags_of(entry)) do members[#members + 1] = { tag[1], tag[2] } end
+    for _, tag in ipairs(tags_of(entry, days)) do members[#members + 1] = { tag[1], tag[2] } end
     members[#members + 1] = { "postings", list_of(entry.legs) }
     put(line_of(members))
   end
@@ -198,7 +206,7 @@ function M.rotki(statement, put)
   for _, entry in ipairs(statement.entries) do
     local held, fees, other = held_of(entry)
     local about = { entry.text }
-    for _, tag in ipairs(tags_of(entry)) do about[#about + 1] = tag[1] .. " " .. tag[2] end
+    for _, tag in ipairs(tags_of(entry, statement.days)) do about[#about + 1] = tag[1] .. " " .. tag[2] end
     for _, asset in ipairs(entry.rid ~= "" and names_of(held) or {}) do
       local fee = fees[asset] or decimal(0)
       local amount = held[asset] + fee

@@ -22,6 +22,7 @@ local M = {}
 ---@class purser.AlertOptions: purser.SinkOptions
 ---@field networks string[]|nil              COIN/NETWORK: withdrawals or deposits close or open
 ---@field below table<string, string>|nil    a free balance falls below: { USDT = "500", ["desk1/USDT"] = "20" }
+---@field above table<string, string>|nil    a deposit is above an amount: { USDT = "1000" }
 ---@field key_days integer|nil               the key ends within so many days
 ---@field permissions boolean|nil            the permissions or the IP list of the key change
 ---@field journal purser.Journal|nil         a write call is undecided, or stuck
@@ -42,8 +43,8 @@ local M = {}
 local Alerts = { __name = "purser.alerts" }
 Alerts.__index = Alerts
 
-local rules = { networks = "table", below = "table", key_days = { 1 }, permissions = "boolean", journal = "table",
-  stuck_ms = { 1 }, state = "string", command = "string", webhook = "string", secret = "any",
+local rules = { networks = "table", below = "table", above = "table", key_days = { 1 }, permissions = "boolean",
+  journal = "table", stuck_ms = { 1 }, state = "string", command = "string", webhook = "string", secret = "any",
   ca_file = "string", ca_path = "string", ca_pem = "string" }
 
 local FAILURES = 2 -- readings of a source in a row until their failure is told
@@ -54,6 +55,7 @@ local function sources_of(self, options)
   local function add(name, wanted, read) list[#list + 1] = wanted and { name = name, read = read } or nil end
   add("networks", options.networks, function() return conditions.networks(client, options.networks) end)
   add("balances", options.below, function() return conditions.balances(client, options.below) end)
+  add("deposits", options.above, function() return conditions.deposits(client, options.above) end)
   add("key", options.key_days or options.permissions, function() return conditions.key(client, options) end)
   add("journal", options.journal, function()
     return conditions.calls(client, options.journal, options.stuck_ms or 600000)
@@ -87,14 +89,17 @@ end
 
 local SETTLED = "settled"
 
--- Adds the event of a condition to those that wait, unless its state was told, or its first state is not bad. An
--- event's number is the time, or more: no number comes again, also without a file.
+-- Adds the event of a condition to those that wait, unless its state was told, or its first state is not bad; that of
+-- `news_of` counts once that condition was told. An event's number is the time, or more: no number comes again, also
+-- without a file.
 local function note(self, condition, source)
   local kept, at = self.kept, self.client:now()
   local told = kept.told[condition.name]
   if told and told.state == condition.state then return end
-  kept.told[condition.name] = condition.state ~= SETTLED and { state = condition.state, source = source } or nil
-  if not told and not condition.is_bad then return end
+  kept.told[condition.name] = condition.state ~= SETTLED and { state = condition.state, source = source,
+    time = condition.time } or nil
+  local is_news = condition.is_bad or condition.news_of and kept.told[condition.news_of]
+  if not told and not is_news then return end
   kept.last = math.max(at, kept.last + 1)
   kept.waiting[#kept.waiting + 1] = { id = ("al_%s_%d"):format(digest.of(kept.account .. "\n" .. condition.name):sub(1,
     16), kept.last), at = at, account = kept.account, condition = condition.name, state = condition.state,
@@ -116,6 +121,15 @@ local function hand_over(self)
     events[#events + 1] = table.remove(waiting, 1)
   end
   return events
+end
+
+-- Forgets the deposits that were told and are older than what is read.
+local function forget_old(self)
+  local oldest = self.client:now() - conditions.KEPT_MS
+  for _, name in ipairs(names_of(self.kept.told)) do
+    local time = self.kept.told[name].time
+    if time and time < oldest then self.kept.told[name] = nil end
+  end
 end
 
 -- Adds the calls that were told and are no longer in the list: they are settled.
@@ -154,6 +168,7 @@ function Alerts:check()
     problems[#problems + 1] = problem
     for _, condition in ipairs(list) do note(self, condition, source.name) end
   end
+  forget_old(self)
   local function keep_all()
     local ok, message = keep(self)
     if not ok then problems[#problems + 1] = ("%s cannot be written: %s"):format(self.path, tostring(message)) end
@@ -184,7 +199,8 @@ function M.new(client, options)
   if not self.kept then return nil, errors.config("alerts: " .. message) end
   self.sources = sources_of(self, options)
   if #self.sources == 0 then
-    return nil, errors.config "alerts: nothing is watched; give networks, below, key_days, permissions or journal"
+    return nil, errors.config("alerts: nothing is watched; give networks, below, above, key_days, permissions or "
+      .. "journal")
   end
   return self
 end

@@ -6,7 +6,9 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local names_of = require "purser.client.util.names_of"
 local networks = require "purser.client.operations.network"
+local states = require "purser.client.operations.states"
 
 local M = {}
 
@@ -65,6 +67,45 @@ function M.balances(client, bounds)
       state = not amount and "unreadable" or is_below and "below " .. bound or "enough",
       text = amount and ("%s has %s free; the bound is %s"):format(name, free, bound)
         or ("the balance of %s: %s"):format(name, problem) }
+  end
+  return list
+end
+
+local WEEK_MS = 7 * DAY_MS
+
+--- Keeps a told deposit so long: longer than deposits are read.
+M.KEPT_MS = 2 * WEEK_MS
+
+local function bound_name(asset, bound) return ("deposits of %s above %s"):format(asset, bound) end
+
+-- Returns the condition of a deposit of an asset with a bound; nil where the deposit is not above.
+local function of_deposit(record, asset, bound, begun)
+  local amount, problem = decimal.shown(record.amount)
+  if amount and amount <= decimal(bound) then return nil end
+  local address, tx = tostring(record.address or ""), tostring(record.txId or "")
+  local state = states.name("deposit", record.status) or tostring(record.status)
+  return { name = ("deposit of %s at %s to %s %s"):format(asset, tostring(record.insertTime), address, tx),
+    state = state, is_bad = not amount, news_of = begun, time = tonumber(record.insertTime),
+    text = amount and ("a deposit of %s %s to %s is in state %s; the bound is %s"):format(tostring(amount), asset,
+      address, state, bound) or ("a deposit of %s to %s: %s"):format(asset, address, problem) }
+end
+
+--- Returns the deposits of a week that are above bounds, { [ASSET] = amount }, and then a condition of each bound.
+--- Nothing that the first reading of a bound shows is news.
+function M.deposits(client, bounds)
+  local list, walk = {}, client:each("wallet.deposit_history", { from = client:now() - WEEK_MS })
+  while true do
+    local record, err = walk:next()
+    if err then return nil, err end
+    if not record then break end
+    local coin = tostring(record.coin)
+    local asset = bounds[coin] and coin or coin:match "^(.+)%-[^-]*$" or coin -- USDT-TRX of live histories
+    local bound = bounds[asset]
+    list[#list + 1] = bound and of_deposit(record, asset, bound, bound_name(asset, bound)) or nil
+  end
+  for _, asset in ipairs(names_of(bounds)) do
+    list[#list + 1] = { name = bound_name(asset, bounds[asset]), state = "watched", is_bad = false,
+      text = ("deposits above %s %s are watched"):format(bounds[asset], asset) }
   end
   return list
 end
@@ -143,6 +184,12 @@ function M.check(client, options)
         'write { USDT = "500" }, or { ["desk1/USDT"] = "500" } for a sub-account')
     end
     needs_live = needs_live or not name:find "/"
+  end
+  for asset, bound in pairs(options.above or {}) do
+    if type(asset) ~= "string" or type(bound) ~= "string" or not decimal(bound) or asset:find "/" then
+      return errors.option("the option `above` is not { [ASSET] = amount } of the key's own deposits, with amounts as "
+        .. "texts", "above", 'write { USDT = "1000" }; deposits of a sub-account are watched with its own key')
+    end
   end
   if needs_live and not (client.profile.live_operations and client.live) then
     return errors.config("the client's profile cannot read its own balances and its key; only `profile = \"mexc\"` can")

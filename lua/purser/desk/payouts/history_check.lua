@@ -228,8 +228,8 @@ local function readings_of(self, state)
   return planned.readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
 end
 
--- Compares the marks of journal and witness, and calls note(tx, scope) in the witness's transaction. Returns { newest,
--- scope }, and `killed` where a run had no end; or nil and a problem.
+-- Compares the marks of journal and witness, and calls note(tx) in the witness's transaction. Returns { newest, scope,
+-- killed }, the last where a run had no end; or nil and a problem.
 local function compare(self, note)
   local journal_id, problem = self.journal:id()
   if not journal_id then return nil, problem end

@@ -82,6 +82,8 @@ local states = { state = { "waiting", "taken", "sent", "done", "failed", "undeci
 ---@field blocked_payments purser.Payment[]
 ---@field run string|nil  the number of the run that ended
 ---@field of_run purser.QueueCounts|nil  of the run's payments
+---@field taken_over { key: string, worker: string }[]|nil  of `run`: payments whose worker ended before they were over,
+--- and that worker; those that may have been sent were looked for first
 ---@field next_due_at integer|nil  epoch ms: no waiting payment that is not blocked is due before
 
 --- Returns how many payments are in each state, and those that need a person.
@@ -161,6 +163,7 @@ end
 ---@field failed integer
 ---@field undecided integer
 ---@field blocked integer       waiting until a person acts
+---@field taken_over integer   payments of workers that ended, which this run continues
 ---@field waiting_for string|nil  why nothing is sent now
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
@@ -233,6 +236,7 @@ function M.progress_line(progress, columns)
   for _, name in ipairs { "failed", "undecided", "blocked" } do
     if (progress[name] or 0) > 0 then parts[#parts + 1] = ("%d %s"):format(progress[name], name) end
   end
+  if (progress.taken_over or 0) > 0 then parts[#parts + 1] = progress.taken_over .. " taken over" end
   if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
   parts[#parts + 1] = ("%d/s"):format(progress.rate)
   local line, bar = table.concat(parts, ", "), ("[%s%s] "):format(("#"):rep(full), ("."):rep(20 - full))

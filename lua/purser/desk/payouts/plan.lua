@@ -429,7 +429,7 @@ function M.plan(client, payments, options)
     for _, entry in ipairs(view[section]) do
       local payment = options.queue and by_key[entry.key] or entry -- keys of no queue may be there twice
       entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
-      entry.payee = payment.payee or entry.now and entry.now.payee
+      entry.payee = payment.payee or entry.now and not entry.difference and entry.now.payee or nil
       known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
     end
   end

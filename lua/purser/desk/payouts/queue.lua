@@ -28,11 +28,13 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field queue string
 ---@field operation string
 ---@field params table
+---@field taken_from string|nil  the worker whose lease of it ended, of one that was taken over
 ---@field payee string|nil      of payouts:list: the payee's name, as the list had it
 ---@field state purser.payment_states
 ---@field attempts integer      since it was added, or a person put it back: the option `attempts` bounds them
 ---@field record_id string|nil  the id that the service gave
 ---@field message string|nil    why it failed, or is undecided
+---@field awaits "next"|nil      undecided: the next answered call of its operation may decide it
 ---@field candidates purser.Candidate[]|nil  undecided: the records that may be its own, the likest first
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
@@ -63,7 +65,7 @@ local function payment_of(row)
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     arrival = row.stage == "done" and rawget(row, "arrival") or nil,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), host = some(row.host),
-    signer = some(row.signer), candidates = planned.candidates(row),
+    signer = some(row.signer), awaits = some(row.awaits), candidates = planned.candidates(row),
   }
 end
 
@@ -124,9 +126,11 @@ end
 local function lease(tx, self, rows, stage)
   local lease_until = time_text(tx:now() + self.lease_ms)
   for i, row in ipairs(rows) do
+    local holder = some(row.worker)
     row.stage, row.worker = stage or row.stage, self.worker
     planned.update(tx, { stage = row.stage, worker = row.worker, lease_until = lease_until }, "id = ?", row.id)
     rows[i] = payment_of(row)
+    rows[i].taken_from = not stage and holder or nil
   end
   return rows
 end
@@ -144,6 +148,16 @@ function M.take_abandoned(tx, self, count)
 end
 
 local HELD = OF_QUEUE .. " AND stage IN ('taken', 'sent') AND "
+
+--- Ends the transaction where the run may take a payment of an operation that this Purser does not know.
+function M.check_operations(tx, self)
+  for _, row in ipairs(own(tx, self, "DISTINCT operation", " AND stage IN ('waiting', 'taken', 'sent')")) do
+    if not planned.operation(row.operation) then
+      tx:reject(("the queue holds a payment of %s, which this Purser does not know; use the newer Purser")
+        :format(row.operation))
+    end
+  end
+end
 
 --- Ends the leases of an earlier life of this worker, and what a wrong clock wrote: later leases and delays than any.
 function M.reclaim(tx, self)
@@ -240,32 +254,20 @@ local VERSION = "id || ' ' || stage || ' ' || state || ' ' || attempt || ' ' || 
   .. MARK .. " || ' ' || operation || ' ' || key"
 local READ = "SELECT *, " .. VERSION .. " AS version, " .. MARK .. " AS mark" .. IN_QUEUE
 local CHANGED = READ .. " AND " .. VERSION .. " NOT IN (SELECT value FROM %s)"
-local MARK_ALL = "INSERT INTO purser_run_rows (of_queue, run, of_payment) SELECT $1, $2, value FROM %s "
-  .. "WHERE true ON CONFLICT (of_queue, of_payment) DO UPDATE SET run = excluded.run"
+-- Each payment of the list is a list: its key, and the name of its payee.
+local MARK_ALL = "INSERT INTO purser_run_rows (of_queue, run, of_payment, payee) "
+  .. "SELECT $1, $2, %s, %s FROM %s "
+  .. "WHERE true ON CONFLICT (of_queue, of_payment) DO UPDATE SET run = excluded.run, payee = excluded.payee"
 
--- Returns a statement that reads the texts of a JSON list, its value of that number, as rows.
-local function of_list(tx, sql, number)
-  return sql:format((tx.db.name == "sqlite" and "json_each($%d)" or "json_array_elements_text(CAST($%d AS json))")
-    :format(number))
-end
+-- The rows of a JSON list of texts, the second value of a statement.
+local OF_LIST = { sqlite = "json_each($2)", postgresql = "json_array_elements_text(CAST($2 AS json))" }
 
--- The names of payees, for persons: never sent, and no part of a payment's content.
-local NAME_ALL = "INSERT INTO purser_payees (of_queue, of_payment, name) SELECT $1, key, value FROM %s "
-  .. "WHERE true ON CONFLICT (of_queue, of_payment) DO UPDATE SET name = excluded.name"
-
---- Notes the names of payees, by the keys of their payments.
----@param names table<string, string>
-function M.name(tx, self, names)
-  if next(names) == nil then return end
-  local of = tx.db.name == "sqlite" and "json_each($2)" or "json_each_text(CAST($2 AS json))"
-  tx:rows(NAME_ALL:format(of), self.queue, json.encode(names))
-end
-
---- Gives payments of the queue the names of their payees.
+--- Gives payments of the queue the names of their payees: for persons, never sent, and no part of the content.
 function M.with_names(tx, self, list)
   local names = {}
-  for _, row in ipairs(tx:rows("SELECT of_payment, name FROM purser_payees WHERE of_queue = $1", self.queue)) do
-    names[row.of_payment] = row.name
+  for _, row in ipairs(tx:rows("SELECT of_payment, payee FROM purser_run_rows WHERE of_queue = $1 AND payee <> ''",
+    self.queue)) do
+    names[row.of_payment] = row.payee
   end
   for _, payment in ipairs(list) do payment.payee = names[payment.key] end
   return list
@@ -274,7 +276,7 @@ end
 --- Returns all payments of the queue, in the order of their keys.
 ---@param before purser.Payment[]|nil  an earlier result: only changes are read; returned itself where there are none
 function M.read(tx, self, before)
-  local found = before and tx:rows(of_list(tx, CHANGED, 2), self.queue, before.versions)
+  local found = before and tx:rows(CHANGED:format(OF_LIST[tx.db.name]), self.queue, before.versions)
     or tx:rows(READ, self.queue)
   if before and not found[1] then return before end
   local rows, versions, place = {}, {}, {}
@@ -290,9 +292,13 @@ function M.read(tx, self, before)
   return rows
 end
 
---- Gives payments the mark of a run.
-function M.mark(tx, self, run, keys)
-  tx:rows(of_list(tx, MARK_ALL, 3), self.queue, run, json.encode(json.list(keys)))
+--- Gives payments the mark of a run, and their payees' names.
+---@param marked string[][]  each a payment's key, and the name of its payee or ""
+function M.mark(tx, self, run, marked)
+  local sql = tx.db.name == "sqlite"
+    and MARK_ALL:format("json_extract(value, '$[0]')", "json_extract(value, '$[1]')", "json_each($3)")
+    or MARK_ALL:format("value ->> 0", "value ->> 1", "json_array_elements(CAST($3 AS json))")
+  tx:rows(sql, self.queue, run, json.encode(json.list(marked)))
 end
 
 --- Returns the payment of that key, or nil.
@@ -341,7 +347,7 @@ function M.ask_again(tx, self)
   for _, row in ipairs(own(tx, self, "id, operation, sent_at, ended_at", " AND stage = 'undecided' "
     .. "AND state = 'undecided' AND awaits = 'next'")) do
     if tx:rows(NEW_WITNESS, row.operation, row.sent_at, row.ended_at)[1] then
-      planned.update(tx, { stage = "sent", lease_until = "" }, "id = ? AND stage = 'undecided'", row.id)
+      planned.update(tx, { stage = "sent", worker = "", lease_until = "" }, "id = ? AND stage = 'undecided'", row.id)
     end
   end
 end

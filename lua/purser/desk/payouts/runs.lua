@@ -15,17 +15,15 @@ local queue = require "purser.desk.payouts.queue"
 
 local M = {}
 
--- Every column is text. A mark has the payment's name, and outlives the payment's row.
+-- Every column is text. A mark has the payment's name, and outlives the payment's row. `payee` is a name for persons.
 local TABLES = {
   [[CREATE TABLE IF NOT EXISTS purser_runs (number TEXT PRIMARY KEY, queue TEXT NOT NULL,
     source TEXT NOT NULL, person TEXT NOT NULL, begun_at TEXT NOT NULL)]],
   [[CREATE TABLE IF NOT EXISTS purser_workers (run TEXT NOT NULL, name TEXT NOT NULL, person TEXT NOT NULL,
     host TEXT NOT NULL, pid TEXT NOT NULL, alive_until TEXT NOT NULL, PRIMARY KEY (run, name))]],
   [[CREATE TABLE IF NOT EXISTS purser_run_rows (of_queue TEXT NOT NULL,
-    of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_queue, of_payment))]],
+    of_payment TEXT NOT NULL, run TEXT NOT NULL, payee TEXT NOT NULL DEFAULT '', PRIMARY KEY (of_queue, of_payment))]],
   "CREATE INDEX IF NOT EXISTS purser_run_rows_run ON purser_run_rows (run)",
-  [[CREATE TABLE IF NOT EXISTS purser_payees (of_queue TEXT NOT NULL, of_payment TEXT NOT NULL, name TEXT NOT NULL,
-    PRIMARY KEY (of_queue, of_payment))]],
   add.TABLE,
 }
 
@@ -36,7 +34,7 @@ local LIFE_MS = 60000
 
 --- Makes the tables where they are missing. Returns true; or nil and an error.
 function M.prepare(journal)
-  local are_there = planned.within(journal, function(tx) return tx:rows "SELECT name FROM purser_payees LIMIT 1" end,
+  local are_there = planned.within(journal, function(tx) return tx:rows "SELECT payee FROM purser_run_rows LIMIT 1" end,
     true)
   if are_there then return true end
   return planned.within(journal, function(tx)
@@ -269,9 +267,11 @@ local function columns_of(made)
 end
 
 -- Adds, replaces and frees the payments of a run, and gives them the run's mark.
-local function enlist(tx, self, taken, add_new, number)
-  local wanted, keys = {}, {}
-  for i, entry in ipairs(taken) do wanted[entry.key], keys[i] = not entry.now, entry.key end
+local function enlist(tx, self, taken, names, add_new, number)
+  local wanted, marked = {}, {}
+  for i, entry in ipairs(taken) do
+    wanted[entry.key], marked[i] = not entry.now, { entry.key, names[entry.key] or "" }
+  end
   add_new(wanted)
   for _, entry in ipairs(taken) do
     if entry.difference then
@@ -283,7 +283,7 @@ local function enlist(tx, self, taken, add_new, number)
       queue.free(tx, entry.now)
     end
   end
-  queue.mark(tx, self, number, keys)
+  queue.mark(tx, self, number, marked)
   queue.unblock(tx, self) -- what waited for a payment that is another now goes on
 end
 
@@ -305,7 +305,7 @@ function M.begin(self, plan)
     local made = entry.made
     new[#new + 1] = not entry.now and made or nil
     if entry.difference then columns_of(made) end
-    names[entry.key] = entry.payee
+    names[entry.key] = entry.payee or not entry.difference and entry.now and entry.now.payee
   end
   local seen
   seen, err = planned.within(self.journal, function(tx) return M.draw(tx, self, shown.list, shown) end, true)
@@ -321,8 +321,7 @@ function M.begin(self, plan)
       tx:rows([[INSERT INTO purser_runs (number, queue, source, person, begun_at)
         VALUES ($1, $2, $3, $4, $5)]], number, self.queue, plan.path or "", person,
         planned.time_text(tx:now()))
-      enlist(tx, self, taken, add_new, number)
-      queue.name(tx, self, names)
+      enlist(tx, self, taken, names, add_new, number)
     end
     tx:rows(SIGN_IN, number, self.worker, person, HOST, ("%d"):format(core.process_id()),
       planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))

@@ -29,6 +29,8 @@ Payment.__index = Payment
 ---@field hand purser.payouts.Payment[]      taken, or to be looked for now, and not begun
 ---@field parked purser.payouts.Payment[]    rejected, and to be looked for from their `look_at` on
 ---@field held purser.payouts.Payment[]      not found, and sent once all others were looked for
+---@field taken_over { key: string, worker: string }[]  whose worker's lease had ended
+---@field had table<string, true>  by key: this run had the payment before
 ---@field last purser.payouts.Payment[]      undecided so far, and to be asked about once more
 ---@field busy integer       payments that tasks are at work on
 ---@field sending integer    payments that are being sent
@@ -325,6 +327,10 @@ local function refill(self)
   if #took == 0 and left > 0 then self.refill_at = now + self.idle_ms end
   for _, payment in ipairs(took) do
     payment.run = self
+    if payment.taken_from and not self.had[payment.key] then
+      table.insert(self.taken_over, { key = payment.key, worker = payment.taken_from })
+    end
+    self.had[payment.key] = true
     self.hand[#self.hand + 1] = setmetatable(payment, Payment)
   end
   return self.left
@@ -403,6 +409,7 @@ local function report(self)
     self.progress {
       total = counts.total, finished = finished, done = counts.done, failed = counts.failed,
       undecided = counts.undecided, blocked = counts.blocked, waiting_for = waiting_for,
+      taken_over = #self.taken_over,
       rate = rate, seconds_left = rate > 0 and math.ceil((counts.total - finished) / rate) or nil,
     }
   end)
@@ -442,6 +449,7 @@ end
 local function run(self)
   local _, problem = planned.within(self.journal, function(tx)
     planned.enter(tx, self.client)
+    queue.check_operations(tx, self)
     queue.reclaim(tx, self)
     queue.unblock(tx, self)
     queue.ask_again(tx, self)
@@ -468,7 +476,7 @@ end
 ---@param takes_all boolean|nil  without a mark: takes all, and not only what no run ever had
 function M.run(payouts, mark, takes_all)
   local self = setmetatable({ payouts = payouts, mark = mark, takes_unmarked = not mark and not takes_all,
-    stopping = false, hand = {}, held = {}, parked = {}, last = {}, busy = 0, sending = 0,
+    stopping = false, hand = {}, held = {}, parked = {}, last = {}, taken_over = {}, had = {}, busy = 0, sending = 0,
     look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
     -- of those whose answer was lost, and of those that are asked about once more
     readings = planned.readings(), last_readings = planned.readings() }, Run)
@@ -476,6 +484,7 @@ function M.run(payouts, mark, takes_all)
   local problem = run(self)
   if problem then return nil, planned.error(problem) end
   local counts, err = payouts:report()
+  if counts and self.taken_over[1] then counts.taken_over = self.taken_over end
   if counts and mark then
     counts.run = mark
     counts.of_run = payouts.journal.db:transaction(function(tx) return queue.counts(tx, self) end, true)

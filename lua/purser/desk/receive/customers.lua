@@ -2,6 +2,7 @@
 -- Customers by address and memo, from a CSV file: customer,address,memo,coins,least,from,until. One mistake refuses the
 -- whole file.
 
+local address = require "purser.address"
 local columns = require "purser.client.operations.columns"
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
@@ -85,6 +86,17 @@ local function memo_problem(memo)
   return state ~= "good" and ("the memo %s %s; compare it with its source"):format(memo, why) or nil
 end
 
+-- Returns why no deposit can have the address and memo of a file: the network has no such memo, nobody has the key of
+-- the address, or the text is a secret; or nil.
+local function place_problem(cells)
+  local judged = address.check { address = cells.address, memo = cells.memo }
+  local found = judged.problems[1]
+  for _, warning in ipairs(judged.warnings) do
+    if warning.code == "address.nobody" then found = found or warning end
+  end
+  return found and tostring(found)
+end
+
 local INSERT = "INSERT INTO purser_receive_customer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 local LIMIT = [[UPDATE purser_receive_customer SET starts = $1, ends = $2, coins = $3, least = $4 WHERE source = 'made'
   AND at = $5 AND memo = $6 AND customer = $7]]
@@ -124,7 +136,8 @@ function M.replace(book, text)
     message = ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
     if #lines[i] <= #lines[1] then message = memo_problem(cells.memo) end
     if not message then row, message = M.row(cells) end
-    if row then ok, message = M.add(book, row, "file") end
+    if row then message = place_problem(cells) end
+    if row and not message then ok, message = M.add(book, row, "file") end
     if not ok then return nil, ("line %d: %s"):format(lines[i].line, message) end
   end
   return true

@@ -79,7 +79,7 @@ local function begin_again(tx, intent, known, fields, where, ...)
     signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "",
     rejected = "" }
   for name, value in pairs(fields) do set[name] = value end
-  keep_end(tx, known.id)
+  if known.attempt > 0 then keep_end(tx, known.id) end
   if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
     ("%d"):format(known.attempt), ...) == 0 then
     return false
@@ -101,8 +101,8 @@ local function begin_payment(tx, intent, payment, columns)
   tx:reject(err)
 end
 
--- Locks a key of all operations and queues, in whatever letters.
-local function lock_key(tx, name) tx:lock(tonumber(digest.id("key", digests.form(name)):sub(1, 7), 16)) end
+-- Returns the lock of a key of all operations and queues, in whatever letters.
+local function lock_of(name) return tonumber(digest.id("key", digests.form(name)):sub(1, 7), 16) end
 
 -- Ends the transaction where a payment has the key as name or id.
 local function check_payments(tx, row, key)
@@ -116,17 +116,16 @@ end
 ---@return table<string, string>|nil row
 function M.call_with_key(tx, columns)
   local form = digests.form(columns.payment)
-  lock_key(tx, columns.payment)
-  if columns.key ~= "" then lock_key(tx, columns.key) end -- a call whose key is the payment's id locks that
+  tx:lock(lock_of(columns.payment))
+  if columns.key ~= "" then tx:lock(lock_of(columns.key)) end -- a call whose key is the payment's id locks that
   return tx:rows([[SELECT * FROM purser_calls WHERE form = $1 AND form <> '' AND queue = '' UNION ALL
     SELECT * FROM purser_calls WHERE key = $2 AND key <> '' AND queue = '' UNION ALL
     SELECT * FROM purser_calls WHERE form = $3 AND queue = $4 AND queue <> '' AND payment <> $5]], form,
     columns.key, form, columns.queue, columns.payment)[1]
 end
 
--- Returns the row of the call outside of queues that has this key, locked; nil where none has.
+-- Returns the row of the call outside of queues that has this key, locked; nil where none has. The key is locked.
 local function find_known(tx, row, key)
-  lock_key(tx, key.name)
   local known = tx:rows(facts.WITH_KEY .. M.for_update[tx.db.name], digests.form(key.name))[1]
   if not known then return nil end
   local other = intents.other_content(known, key, row)
@@ -169,7 +168,7 @@ end
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
-    tx:lock(home.LOCK, true)
+    tx:lock(home.LOCK, true, key and not payment and lock_of(key.name) or nil) -- one round trip
     local own = home.enter(tx, intent.account, intent.host)
     local known = key and not payment and find_known(tx, row, key) or nil
     if known and not intents.is_free(facts.call_of(known)) then return { known = facts.call_of(known) } end
@@ -290,7 +289,7 @@ end
 
 -- Writes an end, where it says more than what is written. Returns a verdict.
 local function judge(tx, intent, ending)
-  local known = intent.id and M.locked(tx, intent.id)
+  local known = M.locked(tx, intent.id)
   if not known then return {} end
   local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
   local verdict = intents.judge_end(facts.call_of(known), later, ending, function()
@@ -309,10 +308,11 @@ end
 function M.end_call(self, intent, ending)
   local id = not ending.is_renumbered and type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = id and text_of(id)
+  if not intent.id then return {} end -- of a payment that no journal knows to be sent
   local verdict, problem = self.db:transaction(function(tx) return judge(tx, intent, ending) end)
   local message = not verdict and tostring(problem) or ""
   if M.is_taken(message) then return { is_taken = true } end
-  if intent.id and ending.record_id then
+  if ending.record_id then
     local is_owner = not verdict and intents.makes_in(operations.by_name[intent.operation]) ~= "" -- all the same
     self.unwritten[intent.id] = is_owner and { id = intent.id, operation = intent.operation, intent = intent,
       params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, ended_at = core.now_ms(),

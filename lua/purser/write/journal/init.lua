@@ -114,7 +114,8 @@ end
 local function entry_of(row)
   return {
     intent = facts.intent_of(row), state = row.state, record = candidates.record_of(row),
-    candidates = candidates.of(row), payment = row.payment ~= "" and row.payment or nil,
+    candidates = candidates.of(row), awaits = row.awaits ~= "" and row.awaits or nil,
+    payment = row.payment ~= "" and row.payment or nil,
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
     is_counted = intents.counts(row), content = row.content, arrival = row.state == "done" and row.arrival or nil,
@@ -141,6 +142,7 @@ local EARLIER = [[SELECT number, sent_at, NULLIF(signer, '') AS signer, state, N
 ---@field queue string|nil   of purser.payouts
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
+---@field awaits "next"|nil    undecided: the next answered call of its operation may decide it
 ---@field candidates purser.Candidate[]|nil  undecided: the records that may be its own, the likest first
 ---@field payment string|nil  its key in the queue
 ---@field message string|nil

@@ -179,10 +179,33 @@ function M.rows(self, sql, ...)
   return rows, affected
 end
 
+-- A query of a server in no transaction: one round trip, whose rows say whose session it had. Without a row of the
+-- query there is one with the session alone.
+local GUARDED = "SELECT own.session AS of_session, found.* FROM (SELECT " .. postgresql.session .. ") AS own "
+  .. "LEFT JOIN (SELECT '1'::text AS is_found, asked.* FROM (%s) AS asked) AS found ON true"
+local guarded = {} -- by SQL text
+
+local function read_guarded(self, sql, ...)
+  guarded[sql] = guarded[sql] or GUARDED:format((sql:gsub("%%", "%%%%")))
+  local rows, message = M.rows(self, guarded[sql], ...)
+  if not rows then rows, message = M.rows(self, guarded[sql], ...) end -- the connection was lost since it was used
+  if not rows then return nil, message end
+  local found = {}
+  for i, row in ipairs(rows) do
+    if rawget(row, "of_session") ~= self.session then return nil, postgresql.POOLED end
+    if rawget(row, "is_found") then found[i], row.of_session, row.is_found = row, nil, nil end
+  end
+  if not rows[1] then return nil, postgresql.POOLED end
+  return found, 0
+end
+
 --- Runs a statement with `$1`, `$2` ... in order. Returns rows (maps of text) and the number of changed rows; or nil
---- and a message. Outside of a transaction a server gets a transaction, which asks whose session it has.
+--- and a message. Outside of a transaction a server is asked whose session it has, too.
 function Database:rows(sql, ...)
   if self.kind ~= postgresql or self.busy then return M.rows(self, sql, ...) end
+  -- a join keeps no order
+  local is_plain = sql:find "^%s*SELECT" and not sql:find("ORDER BY", 1, true) and not sql:find("FOR UPDATE", 1, true)
+  if is_plain and self.session then return read_guarded(self, sql, ...) end
   local values, count = { ... }, select("#", ...)
   return self:transaction(function(tx) return tx:rows(sql, unpack(values, 1, count)) end,
     sql:find "^%s*SELECT" ~= nil)

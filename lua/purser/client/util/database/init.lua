@@ -37,10 +37,14 @@ end
 --- Keeps other hosts out until the transaction's end, as SQLite always does. Databases in two schemas have two locks.
 ---@param name string|integer
 ---@param is_shared boolean|nil  lets in those that share the lock as well
-function Transaction:lock(name, is_shared)
+---@param other string|integer|nil  a second lock, which is not shared
+function Transaction:lock(name, is_shared, other)
   if self.db.kind ~= postgresql then return end
-  self:rows(("SELECT pg_catalog.pg_advisory_xact_lock%s(pg_catalog.hashtext($1), pg_catalog.hashtext($2))::text "
-    .. "AS locked"):format(is_shared and "_shared" or ""), tostring(name), self.db.schema)
+  local sql = ("SELECT pg_catalog.pg_advisory_xact_lock%s(pg_catalog.hashtext($1), pg_catalog.hashtext($2))::text "
+    .. "AS locked"):format(is_shared and "_shared" or "")
+  if not other then return self:rows(sql, tostring(name), self.db.schema) and nil end
+  self:rows(sql .. ", pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext($3), pg_catalog.hashtext($4))::text "
+    .. "AS other", tostring(name), self.db.schema, tostring(other), self.db.schema)
 end
 
 --- Tells if the database has a table: on a server, in its own schema.
