@@ -182,8 +182,8 @@ local function say_list(screen, options, list, err)
   local text = output.rows(PAYMENTS, records, options)
   if not list[1] and options.format == "csv" then text = text .. purser.payouts.NO_PAYMENT .. "\n" end
   output.write(text, options)
-  report.note(list[1] and "%d payments; next: purser payouts run %s --journal FILE" or "nothing is to be moved", #list,
-    options.output or "LIST")
+  report.note(list[1] and "%d payment%s; next: purser payouts run %s --journal FILE" or "nothing is to be moved", #list,
+    #list == 1 and "" or "s", options.output or "LIST")
 end
 
 local function list_of(make) -- the steps of an action that writes a list of payments

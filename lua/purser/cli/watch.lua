@@ -18,7 +18,7 @@ local M = {}
 function M.grammar()
   return {
     text = "Tell once of each change of a network, balance, key or write call.",
-    arguments = { { "what", "account.", choices = { "account" } } },
+    arguments = { { "what", "account, the default.", choices = { "account" }, optional = true } },
     { "Options",
       { "--network", "<name>", "Tell when withdrawals or deposits of COIN/NETWORK close or open.", many = true,
         into = "alerts", target = "networks" },
