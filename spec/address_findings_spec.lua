@@ -10,6 +10,9 @@ local RIPPLE, STELLAR = "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", "GA7QYNF7SOWQ3GLR2
 local MUXED = "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUAAAAAAAAAAAACJUQ"
 local UQ = "UQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqEBI"
 
+local BYRON = "DdzFFzCqrhsf6hiTYkK5gBAhVDwg3SiaHiEL9wZLYU3WqLUpx6DP5ZRJr4rtNRXbVNfk89FCHCDR365647os9AEJ8MK"
+  .. "ZNvG7UKTpythG"
+
 -- Returns a list's findings as texts behind their codes.
 local function said(list)
   local texts = {}
@@ -30,7 +33,8 @@ end
 describe("a mistyped address", function()
   -- family, an address, and how many characters may be lost and added before the text has another shape
   local shapes = {
-    { "trx", TRON, 1, 1 }, { "xrp", "X7AcgcsBL6XDcUb289X4mJ8djcdyKaB5hJDWMArnXr61cqZ", 1, 1 },
+    { "xrp", RIPPLE, 9, 1 }, { "ada", BYRON, 14, 6 }, { "trx", TRON, 1, 1 },
+    { "xrp", "X7AcgcsBL6XDcUb289X4mJ8djcdyKaB5hJDWMArnXr61cqZ", 1, 1 },
     { "btc", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", 8, 1 }, { "ltc", "LaMT348PWRnrqeeWArpwQPbuanpXDZGEUz", 1, 1 },
     { "doge", "DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L", 1, 1 }, { "xlm", STELLAR, 1, 1 }, { "xlm", MUXED, 1, 1 },
     { "ton", UQ, 1, 1 }, { "stx", "SP2J6ZY48GV1EZ5V2V5RB9MP66SW86PYKKNRV9EJ7", 3, 1 },
@@ -165,7 +169,57 @@ describe("a finding", function()
     assert.is_nil(result.problems[1].is_whole)
     _, _, _, result = found { address = RIPPLE, network = "XRP", memo = "007" }
     assert.equal(address.payee(RIPPLE, "7"), result.payee)
+    for network, text in pairs { XRP = RIPPLE, XLM = STELLAR, TONCOIN = UQ, NEW = RIPPLE, [1] = RIPPLE } do
+      result = address.check { address = text, memo = "77", network = network ~= 1 and network or nil }
+      assert.same({ "good", address.payee(text, "77") }, { result.state == "doubtful" and "good" or result.state,
+        result.payee })
+      assert.not_equal(address.payee(text), result.payee)
+    end
+    assert.is_nil(address.check({ address = "SHORT", network = "XRP" }).payee)
     assert.equal(1, address.reader_version) -- rises with each text that is read as another payee
+  end)
+end)
+
+describe("a payee", function()
+  it("is a text of the account and the memo, with the account's length in front", function()
+    local account = address.read(RIPPLE)[1].payee
+    assert.equal(("%d:%s|7"):format(#account, account), address.payee(RIPPLE, "007"))
+    assert.equal(("%d:%s"):format(#account, account), address.payee(RIPPLE))
+    assert.equal("7:text:T1|7", address.payee("T1", "7"))
+    assert.equal("9:text:T1:7", address.payee "T1:7")
+    assert.equal("7:text:t1|7", address.payee("T1:7", nil, true))
+    assert.equal("9:text:t1:7|8", address.payee("T1:7", "8", true))
+    assert.equal("8:text:t1:", address.payee("T1:", nil, true))
+    local function of(memo) return { address = RIPPLE, memo = memo } end
+    assert.same({ true, false, false }, { address.same(of "7", of "07"), address.same(of "7", of "8"),
+      address.same(of "7", RIPPLE) })
+    assert.is_true(address.same(of(), RIPPLE))
+    assert.is_true(address.same("A=", "a=", true))
+    assert.is_false(address.same("A=", "a="))
+  end)
+end)
+
+describe("a look-alike", function()
+  it("shares both ends behind the front that its kind has, and is another account", function()
+    for text, ends in pairs { [EVM] = "52909ee7", [UQ] = "cd39qebi", [TRON] = "tr7nlj6t", [RIPPLE] = "rgwrqypf",
+      ["kaspa:qpauqsvk7yf9unexwmxsnmg547mhyga37csh0kj53q6xxgl24ydxjsgzthw5j"] = "pauqhw5j",
+      ["bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"] = "w508f3t4",
+      ["cosmos1fl48vsnmsdzcv85q5d2q4z5ajdha8yu34mf0eh"] = "fl48f0eh",
+      ["nano_3t6k35gi95xu6tergt6p69ck76ogmitsa8mnijtpxm9fkcm736xtoncuohr3"] = "t6k3ohr3",
+      ["addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8"] = "vx2fhrl8", ["abcdefghijkl"] = "abcdijkl" } do
+      assert.equal(ends, address.ends(text), text)
+    end
+    for _, text in ipairs { "", "short", "abcdefghijk", "0xabcdefghijk", "bc1qabcdefghijk" } do
+      assert.is_nil(address.ends(text), text)
+    end
+    local alike = "0x5290" .. ("1"):rep(32) .. "9ee7"
+    assert.is_true(address.alike(EVM, alike))
+    assert.is_true(address.alike(EVM:upper():gsub("^0X", "0x"), alike))
+    for _, other in ipairs { EVM, EVM:upper():gsub("^0X", "0x"), "0x5291" .. ("1"):rep(32) .. "9ee7",
+      "0x5290" .. ("1"):rep(32) .. "9ee6", "short" } do
+      assert.is_false(address.alike(EVM, (other)), other)
+    end
+    assert.is_false(address.alike("short", "short1"))
   end)
 end)
 
@@ -211,6 +265,17 @@ describe("an account of nobody", function()
   end)
 end)
 
+describe("the contract of a coin", function()
+  it("is told as no person, on any network", function()
+    local coin = { coin = "USDT", networkList = { { netWork = "ETH", contract = "" },
+      { netWork = "TRX", contract = TRON } } }
+    assert.same({ "doubtful", {}, { "address.contract: the address is the contract of USDT, not a person; ask the "
+      .. "payee for "
+      .. "an address of their own" } }, three { address = TRON, network = "TRX", coin = coin })
+    assert.same({ "good", {}, {} }, three { address = made_address("trx", 1), network = "TRX", coin = coin })
+  end)
+end)
+
 describe("a network that only its own contract describes", function()
   local function judged(contract, text, name)
     local network = { netWork = name or "NEW", network = "New Chain", contract = contract }
@@ -240,6 +305,7 @@ describe("a network that only its own contract describes", function()
     assert.equal("doubtful", (judged("0.0.456858", "anything")))
     assert.equal("good", (judged("0x1::coin::COIN", "0x" .. ("a1"):rep(32))))
     assert.equal("doubtful", (judged("0x1::coin::COIN", EVM)))
+    assert.equal("doubtful", (judged(EVM .. "::coin::COIN", EVM)))
     for _, contract in ipairs { "", "1002000", "BTC" } do
       assert.equal("good", (judged(contract, "anything")), contract)
       assert.equal("good", (judged(contract, EVM)), contract)

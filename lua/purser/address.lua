@@ -32,7 +32,6 @@ local format = string.format
 ---@field hint string|nil what to do
 ---@field is_whole boolean|nil  the text is an address of another network, and not merely none of this
 local Finding = { __name = "purser.finding" }
-Finding.__index = Finding
 
 function Finding:__tostring() return self.hint and self.message .. "; " .. self.hint or self.message end
 
@@ -268,10 +267,9 @@ local function of_family(family) return "one of " .. network_table.words(family)
 
 -- Returns the finding of a text that is no address of a network.
 local function not_of(name, row, text, readings)
-  local wrong_case = readings[1] and readings[1].family == "hex40"
   for _, reading in ipairs(readings) do
     local is_certain = reading.is_checked or reading.family == "evm" or reading.family == "hbar"
-    if is_certain and not wrong_case then
+    if is_certain then
       local home = network_table.home_of(reading.family)
       local kind = reading.state == "test" and "one of a test network of " .. network_table.words(reading.family)
         or reading.state == "nothing" and (reading.note or "no address") or of_family(reading.family)
@@ -390,16 +388,13 @@ local function add(list, one)
   if one then list[#list + 1] = one end
 end
 
--- Judges the form, and notes the payee. `sure` findings refuse, others warn.
+-- Judges the form, and notes cures. Findings about a network that `is_sure` refuse, others warn.
 local function judge_form(result, given, name, row, is_sure, readings)
   if row and row.families[1] then
     local best = best_of(row, readings)
     local found = not best and not_of(name, row, given.address, readings) or best and finding_of(best, name) or nil
-    if best and best.state ~= "test" and best.state ~= "nothing" then
-      result.payee = best.reading.payee
-      if best.state == "apart" then
-        result.cures.address, result.cures.memo = best.plain, best.reading.memo
-      end
+    if best and best.state == "apart" then
+      result.cures.address, result.cures.memo = best.plain, best.reading.memo
     end
     local is_warning = best and best.state == "rare" or not is_sure or given.as_is
     return add(is_warning and result.warnings or result.problems, found)
@@ -450,7 +445,7 @@ function M.check(given)
   else
     judge_form(result, given, name, row, is_sure, readings)
     local one = reading_of(text)
-    result.payee = result.payee or one and one.payee or nil
+    result.payee = one and one.payee or nil
     judge_account(result, given.coin)
     if result.payee then result.payee = M.payee(text, given.memo) end
   end

@@ -49,6 +49,7 @@ local proofs = {
   ["docs/desk/books.md"] = {
     { "reads that copy", { { "statement --books sqlite:FOLDER/books.db --from 2023-11-01 --to 2023-12-01", 0,
       "statement of Treasury" } } },
+    { "sync --again", { { "sync --again --to sqlite:FOLDER/books.db", 0, "records that are new or changed" } } },
     { "`--check` ends with 1", CLI .. "books_statement_spec.lua: ends with 1 under --check where something is open" },
     { "`purser books events` shows", { { "books events --books sqlite:FOLDER/books.db", 0, "there is no receiver" } } },
   },

@@ -203,7 +203,7 @@ static const char *sentence_of(const pu_http_easy *easy, CURLcode code)
     return rule ? rule->sentence : curl_easy_strerror(code);
 }
 
-/* Adds libcurl's own words only while libcurl has sent nothing of the request: the words then name hosts, ports and
+/* Adds libcurl's own words only before libcurl begins to send the request: the words then name hosts, ports and
  * certificates, and cannot hold the query or a header. Words with an @ may quote a proxy's URL with the password. */
 static void write_message(pu_http_easy *easy, CURLcode code, const char *sentence)
 {

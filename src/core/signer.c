@@ -31,7 +31,7 @@ typedef struct keyed {
     SHA256_CTX inner, outer;
 } keyed;
 
-/* The copies made while signing need no wiping: hashing changed the copies, and the key cannot be derived. */
+/* The copies made while signing need no wiping: hashing has moved the copies on from the key. */
 static enum pu_code sign(void *state, const void *text, size_t len, unsigned char raw[RAW], pu_error *error)
 {
     (void)error;

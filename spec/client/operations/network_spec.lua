@@ -33,6 +33,11 @@ describe("an address", function()
     assert.equal("TRX was asked for, and the answer is of the network NEW",
       why(asked, { network = "NEW", address = TRON }))
     assert.is_nil(why({ coin = "X", network = "New Chain(NEW)" }, { network = "NEW", address = "x" }))
+    assert.is_nil(why({ coin = "X", network = "New Chain(NEW)" }, { network = "Other(NEW)", address = "x" }))
+    assert.is_nil(why({ coin = "X", network = "New Chain(N1)" }, { network = "newchain", address = "x" }))
+    assert.is_not_nil(why({ coin = "X", network = "New Chain(N1)" }, { network = "Other(N2)", address = "x" }))
+    assert.is_nil(address.answer_problem({ coin = "X", network = "N1" }, { network = "N2", address = "x" }, nil, true))
+    assert.is_not_nil(address.answer_problem(asked, { network = "ETH", address = TRON }, nil, true))
     assert.equal("the answer shows no address", why(asked, { coin = "USDT", network = "TRX", address = "" }, coin))
     assert.matches("one of Ethereum", why(asked, { coin = "USDT", network = "TRX", address = EVM }, coin))
     assert.matches("one of Ethereum", why(asked, { coin = "USDT", network = "TRX", address = EVM }))
@@ -77,6 +82,12 @@ describe("an address", function()
       ["-"] = "the network must be named by a text" } do
       assert.same({ nil, message }, { address.find(coin, name) })
     end
+    local close = { coin = "X", networkList = { { netWork = "A-B", network = "One" },
+      { netWork = "AB", network = "Two" } } }
+    assert.equal("Two", address.find(close, "AB").network)
+    assert.equal("One", address.find(close, "A-B").network)
+    assert.equal("the network a.b may be A-B (One), AB (Two); say which", select(2, address.find(close, "a.b")))
+    assert.equal("X has no network z; it has ? (?)", select(2, address.find({ coin = "X", networkList = { {} } }, "z")))
     assert.same({ nil, "the network must be named by a text" }, { address.find(coin, 7) })
     assert.equal(trx, address.find { coin = "USDT", networkList = { trx } })
     assert.matches("^USDT travels on 4 networks; name one of TRX %(Tron%(TRC20%)%), ", select(2, address.find(coin)))
@@ -102,6 +113,29 @@ describe("a destination", function()
     assert.same({ kind = "sub_account", address = "", account = "", parts = { "" } }, of("broker.transfer", {}))
     assert.is_nil(of("wallet.withdraw", {}))
     assert.is_nil(of("wallet.coins", {}))
+  end)
+
+  it("has its memo behind a colon where it travels so, and nowhere else", function()
+    local ripple = "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf"
+    for _, text in ipairs { "T1:7", ripple .. ":7" } do
+      local front = text:sub(1, -3)
+      local found = of("broker.withdraw", { address = text, network = "XRP" })
+      assert.same({ front, "7", text }, { found.address, found.memo, found.text })
+      assert.equal(of("wallet.withdraw", { address = front, memo = "7" }).parts[1], found.parts[1])
+      found = of("wallet.withdraw", { address = text, netWork = "XRP" })
+      assert.same({ text, nil, nil }, { found.address, found.memo, found.text })
+    end
+    local found = of("broker.withdraw", { address = "T1:", network = "XRP" })
+    assert.same({ "T1:", nil, nil }, { found.address, found.memo, found.text })
+  end)
+
+  it("is an account, whatever the memo and the spelling", function()
+    local account = address.account_of
+    assert.equal(account(EVM), account(EVM:lower()))
+    assert.equal("text:t1", account "T1:7")
+    assert.equal("text:alice", account "alice")
+    assert.equal(account "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", account "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf:7")
+    assert.not_equal(account(EVM), account(TRON))
   end)
 
   it("is read from the book of addresses with its memo, in either member", function()

@@ -4,8 +4,10 @@
 -- off or a posting that is missing is an error in all three. `tools/setup books` installs them.
 
 local books_world = require "books_world"
+local days_of = require "purser.desk.books.days"
 local decimal = require "purser.decimal"
 local files = require "files"
+local zones = require "purser.client.util.zone"
 
 local DAY, MINUTE = 86400000, 60000
 
@@ -123,6 +125,7 @@ describe("A statement for other programs", function()
     local closing = {}
     for i, entry in ipairs(entries) do closing[i] = entry.legs[1] end
     local statement = { account = "A", from = "1699999999999", to = "1700100000000", rev = "000000000001",
+      days = days_of.of(zones.open "UTC"),
       entries = entries, closing = closing, all = closing, open = {}, unexplained = {}, gaps = {}, unread = {},
       negative = {}, assumed = 0 }
     for _, program in ipairs(programs) do

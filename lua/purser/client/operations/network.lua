@@ -107,7 +107,7 @@ function M.answer_problem(asked, shown, coin, is_read)
   end
   if is_blank(shown.address) then return "the answer shows no address" end
   local name = asked.network or shown.netWork or shown.network
-  local network = coin and M.find(coin, name) or { netWork = name, network = name }
+  local network = coin and M.find(coin, name) or name
   local judged = name and address_.check { address = shown.address, network = network }
   for _, problem in ipairs(judged and judged.problems or {}) do
     local is_of_another = problem.code == "address.other_network" and problem.is_whole
