@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- Every command that prints a table or a screen, on terminals of 40 to 200 columns, without colours, without a terminal.
+-- Every command that prints a table or a screen, on terminals of 40 to 200 columns, without colours and without one.
 -- make test: 9 s
 
 local at_shell = require "at_shell"
 local command = require "command"
-local files = require "files"
 local in_process = require "in_process"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
@@ -36,10 +35,11 @@ describe("on a terminal", function()
       .. "%s,700\n"):format(TRON, TRON)), JOURNAL = at.folder() .. "/pay.db", BOOKS = at.folder() .. "/books.db",
       DEPOSITS = at.folder() .. "/deposits.db", URL = at.url, FLEET = at.file(
         '{"group": "sub_account", "accounts": [{"name": "tradingdesk01", "note": "a desk"}]}') }
-    assert.equal(0, (at.run("sub_account", "create_sub_account", "--subAccount", "tradingdesk01", "--note", "n", "--yes")))
+    assert.equal(0, (at.run("sub_account", "create_sub_account", "--subAccount", "tradingdesk01", "--note", "n",
+      "--yes")))
     for amount = 21, 22 do
-      local code, out = at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON, "--amount",
-        tostring(amount), "--yes", "--json", "--journal", words.JOURNAL)
+      local code, out = at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON,
+        "--amount", tostring(amount), "--yes", "--json", "--journal", words.JOURNAL)
       assert.equal(0, code, out)
       words.ID = out:match '"id": "(%w+)"'
       assert(at.world:deposit { account = at.account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "7" })

@@ -117,7 +117,7 @@ describe("a command", function()
       for word in name:gmatch "%S+" do words[#words + 1] = word end
       grammar.each_option(assert((grammar.leaf(commands.root(), words))), function(option)
         local long = grammar.name_of(option)
-        local target = option.target or long:gsub("^%-+", ""):gsub("%-", "_")
+        local target = option.into or option.target or long:gsub("^%-+", ""):gsub("%-", "_")
         if target == "columns" then target = "shown" end
         if not seen[target] and not ELSEWHERE[name .. " " .. long] then
           ignored[#ignored + 1] = name .. " " .. long

@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local grammar = require "purser.cli.grammar"
+local json = require "purser.json"
 local output = require "purser.cli.output"
 local printed = require "printed"
 local terminal = require "purser.cli.terminal"
@@ -105,5 +106,10 @@ describe("rows", function()
       local _, message = grammar.parse(root, { "x", "--filter", text })
       assert.matches("--filter: it takes name=value", message, 1, true)
     end
+  end)
+
+  it("holds lists of any depth, also empty ones: a candidate of a payment with which no member fits", function()
+    local text = output.json({ candidates = json.list { { fits = {}, id = "a" } }, more = json.object { { "x", {} } } })
+    assert.equal('{"candidates":[{"fits":[],"id":"a"}],"more":{"x":[]}}\n', text)
   end)
 end)

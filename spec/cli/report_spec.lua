@@ -148,4 +148,10 @@ describe("a result", function()
     end
     assert.same({ "purser: next: purser\n", "" }, { note(false), note(true) })
   end)
+
+  it("is that of Ctrl-C where a list could not be read for it", function()
+    local ok, problem = pcall(report.check_interrupted, "Main: withdrawal was not read: interrupted!")
+    assert.same({ false, "interrupted!" }, { ok, problem })
+    report.check_interrupted "the service has no such list"
+  end)
 end)

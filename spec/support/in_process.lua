@@ -4,8 +4,9 @@
 --
 --   local code = in_process.run({ "wallet", "coins" }, { HOME = "/nonexistent" }, { input =, output =, errors = })
 --
--- With `in_process.columns` the streams are a terminal of so many columns. The paths are of files that exist. `false` in the environment stands for a variable that is not set. What only a
--- process has stays out: signals, a terminal, the numbers of its streams in C, and variables that Lua or C reads.
+-- With `in_process.columns` the streams are a terminal of so many columns. The paths are of files that exist. `false`
+-- in the environment stands for a variable that is not set. What only a process has stays out: signals, a terminal,
+-- the numbers of its streams in C, and variables that Lua or C reads.
 
 local core = require "purser.core"
 local files = require "files"
@@ -134,7 +135,8 @@ function M.run(arguments, variables, paths)
   undo[1] = without_modules()
   undo[2] = replace(os, of_os)
   undo[3] = replace(io, { popen = open, stdin = streams.stdin, stdout = streams.stdout, stderr = streams.stderr })
-  undo[4] = replace(core, { is_terminal = function() return M.columns ~= nil end, terminal_width = function() return M.columns, 24 end,
+  undo[4] = replace(core, { is_terminal = function() return M.columns ~= nil end,
+    terminal_width = function() return M.columns, 24 end,
     harden_process = function() return true end, sleep_ms = skipped_time.sleep,
     take_secret = function(name) return take_secret(variables, name) end })
   undo[5] = replace(_G, { print = function(...)

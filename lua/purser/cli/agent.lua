@@ -20,10 +20,11 @@ function M.grammar()
     text = "Serve an agent over standard input and output (MCP, a message a line): it reads, proposes payments and "
       .. "makes them.\nThe policy says what nobody is asked for; anything above needs a person's signature.",
     { "Options",
-      { "--read-only", "Let the agent read alone; then no policy is needed." },
-      { "--stop-file", "<file>", "While this file exists nothing is paid (default: the journal's name and .stop)." },
-      { "--equal-days", "<n>", "An equal payment within so many days needs a person (7)." },
-      { "--who", "<name>", "Name of the agent in the journal's log (agent)." } },
+      { "--read-only", "Let the agent read alone; then no policy is needed.", into = "server" },
+      { "--stop-file", "<file>", "While this file exists nothing is paid (default: the journal's name and .stop).",
+        into = "server" },
+      { "--equal-days", "<n>", "An equal payment within so many days needs a person (7).", into = "server" },
+      { "--who", "<name>", "Name of the agent in the journal's log (agent).", into = "server" } },
     connection.safety, connection.service, connection.messages,
   }
 end
@@ -80,13 +81,15 @@ function M.say(_, options)
     report.bad_input "agent needs --journal FILE: the journal keeps which reference was paid"
   end
   if not options.account then report.bad_input "agent needs --account NAME" end
-  if not options.read_only and not connection.policy(options) then
+  local server = options.server
+  server.read_only = server.read_only or false
+  if not server.read_only and not connection.policy(options) then
     report.bad_input "agent needs --policy FOLDER, which says what nobody is asked for; or --read-only"
   end
   local client, sources = connection.open(options, { concurrent = true })
-  local stop_file = options.stop_file or not options.journal:find "^postgresql:" and options.journal .. ".stop" or nil
-  local serve = report.must(purser.agent.new { client = client, journal = sources.journal, stop_file = stop_file,
-    read_only = options.read_only or false, equal_days = options.equal_days, who = options.who })
+  server.stop_file = server.stop_file or not options.journal:find "^postgresql:" and options.journal .. ".stop" or nil
+  server.client, server.journal = client, sources.journal
+  local serve = report.must(purser.agent.new(server))
   if serve_lines(serve) then return report.DONE end
   report.say "the client is gone: an answer could not be written; `status` of the reference tells how a payment ended"
   return report.NOT_WRITTEN

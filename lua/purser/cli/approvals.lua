@@ -96,15 +96,16 @@ function M.write_plan(options, at, payments)
     report.bad_input "payouts plan: a plan is of an account with a name; give --account NAME"
   end
   local journal = at.sources.journal
-  local id = options.journal_id or journal and journal:id()
+  local signed = options.signed
+  local id = signed.journal_id or journal and journal:id()
     or report.bad_input "payouts plan: give --journal-id ID, or --journal FILE of the payer"
   local list = {}
   for i, payment in ipairs(payments) do
     list[i] = { key = payment.key, operation = payment.operation, params = payment.params, payee = payment.payee }
   end
   report.write(report.must(purser.approvals.plan { client = at.client, policy = connection.policy(options),
-    journal_id = id, journal = journal, payments = list, queue = options.queue, until_day = options["until"],
-    maker = options.maker or os.getenv "USER" or "unknown" }), true)
+    journal_id = id, journal = journal, payments = list, queue = options.queue, until_day = signed.until_day,
+    maker = signed.maker or os.getenv "USER" or "unknown" }), true)
   report.note("next: send the file to those who sign it: `purser approve %s --key FILE`", options.output or "PLAN")
   return report.DONE
 end

@@ -43,7 +43,7 @@ function M.say(_, options)
     add(records, account.subAccount, read(client.sub_account:balances { subAccount = account.subAccount,
       accountType = "SPOT" }))
   end
-  report.write(output.rows(TITLES, records, options, "no balance is shown\n"), options.raw)
+  output.print(TITLES, records, options, "no balance is shown\n")
   if not is_whole then
     report.note("(of the account itself what can be converted: no MX, nothing that is locked; --profile mexc shows "
       .. "all)")

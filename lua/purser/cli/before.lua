@@ -78,7 +78,7 @@ function M.show_found(screen, options)
     end
   end
   report.note("nothing was sent: the journal is new, and the service has this call already")
-  report.write(output.record(screen.lookup, record, options), options.raw)
+  output.write(output.record(screen.lookup, record, options), options)
   local is_undone = screen.row.by_name.address and ({ [8] = true, [9] = true })[tonumber(record.status)]
   return { is_undone and "rejected" or "made before" }
 end

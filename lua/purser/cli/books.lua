@@ -25,7 +25,7 @@ end
 
 M.ACCOUNT = { "--account", "<name>", "Name of the account, as `purser sync` has it; or set PURSER_ACCOUNT." }
 
-M.ZONE = { "--zone", "<name>", "Whose days count: UTC (default), +02:00 or Europe/Berlin." }
+M.ZONE = { "--zone", "<name>", "Whose days count: UTC (default), +02:00 or Europe/Berlin.", into = "opening" }
 
 -- Returns the account's name in the books, whose names have the form of hledger's: "Treasury-2" of treasury_2.
 local function name_in_books(name)
@@ -70,6 +70,8 @@ function M.grammar()
   })
 end
 
+local function opened(options) return M.open(options.books, options.account, options.opening or {}) end
+
 -- Steps of an action on the opened books.
 local function on_books(step, is_write)
   local function run(books, options)
@@ -77,7 +79,7 @@ local function on_books(step, is_write)
     books:close()
   end
   return {
-    look = function(options) return M.open(options.books, options.account, { zone = options.zone }) end,
+    look = opened,
     act = is_write and function(books, options)
       run(books, options)
       return { "made" }
@@ -101,13 +103,13 @@ local function date(time) return time ~= "" and time and purser.utc.text(math.fl
 actions.gaps = on_books(function(books, options)
   local gaps = report.must(books:gaps())
   for _, gap in ipairs(gaps) do gap.from, gap.to = date(gap.starts), date(gap.ends) or "now" end
-  report.write(output.rows(GAPS, gaps, options, "all was read\n"), options.raw)
+  output.print(GAPS, gaps, options, "all was read\n")
 end)
 
 actions.events = on_books(function(books, options)
   local events = report.must(books:events { forget = options.forget })
   for _, event in ipairs(events) do event.since = date(event.since) or nil end
-  report.write(output.rows(EVENTS, events, options, "there is no receiver\n"), options.raw)
+  output.print(EVENTS, events, options, "there is no receiver\n")
 end)
 
 M.actions = actions
@@ -122,13 +124,13 @@ function M.statement.grammar()
       .. "The same books, revision and span give the same bytes. With --check the exit code is 1 where something is "
       .. "open, unexplained or unread.",
     { "Options", M.database_option "--books", M.ACCOUNT,
-      { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true },
-      { "--to", "<day>", "The first day that does not count.", required = true }, M.ZONE,
+      { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true, into = "span" },
+      { "--to", "<day>", "The first day that does not count.", required = true, into = "span" }, M.ZONE,
       { "--format", "<format>", "hledger (ledger, too), beancount, csv, jsonl, rotki or html.", choices = FORMATS,
-        default = "hledger" },
+        default = "hledger", into = "span" },
       { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
-        .. "on_top (default) or inside.", choices = { "on_top", "inside" } },
-      { "--rev", "<n>", "The books as they were at this revision." },
+        .. "on_top (default) or inside.", choices = { "on_top", "inside" }, into = "opening" },
+      { "--rev", "<n>", "The books as they were at this revision.", into = "span" },
       { "--compare", "<n>", "Print only the lines that differ from this revision." },
       { "--check", "End with 1 where the statement needs a person." },
       { "--output", "<file>", "File for the result, written whole or not at all." } },
@@ -150,14 +152,14 @@ local function difference(old, new)
 end
 
 function M.statement.say(_, options)
-  local books = M.open(options.books, options.account, { fee = options.fee, zone = options.zone })
+  local books, span = opened(options), options.span
   local function statement(rev, write)
-    return report.must(books:statement { from = options.from, to = options.to, format = options.format, rev = rev,
+    return report.must(books:statement { from = span.from, to = span.to, format = span.format, rev = rev,
       write = write })
   end
   local function write(text) report.write(text, true) end
   if not books:each()() then report.say("the books hold no record of %s; --account names another", books.account) end
-  local text, made = statement(options.rev, not options.compare and write or nil)
+  local text, made = statement(span.rev, not options.compare and write or nil)
   if options.compare then write(difference(statement(options.compare), text)) end
   books:close()
   local is_unread = made.ahead and tonumber(made.to) <= core.now_ms() and 1 or 0 -- an ended span
@@ -177,12 +179,19 @@ function M.sync.grammar()
     { "Options", M.database_option "--to",
       { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
       { "--addresses", "<coins>", "Read the deposit addresses of these coins, too, as USDT,BTC: money sent there is in "
-        .. "transit; and the saved withdrawal addresses." },
+        .. "transit; and the saved withdrawal addresses.", into = "reading", target = "address_coins",
+        convert = function(text)
+          local coins = {}
+          for coin in text:gmatch "[^,%s]+" do coins[#coins + 1] = coin end
+          return coins
+        end },
       connection.journal_option("Journal of the calls that are made here: what they change is read soon, and payments "
         .. "under way stand in statements."),
       { "--sub-journal", "<name=value>", "Journal of a sub-account's own calls, as desk1=FILE.", many = true },
-      { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
-      { "--since", "<duration>", "How far back the first reading goes; default 180d." }, M.ZONE,
+      { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m.",
+        into = "reading", target = "every_ms" },
+      { "--since", "<duration>", "How far back the first reading goes; default 180d.", into = "reading",
+        target = "since_ms" }, M.ZONE,
       { "--again", "The books were put back from a copy: go on, with revisions that were never given." },
       { "--json", "The result as JSON." } },
     receivers.options(), connection.service, connection.messages,
@@ -197,7 +206,7 @@ local function clients_of(options, shared)
   for _, key in ipairs(must(vault:list())) do -- a later key replaces an earlier one
     local keys = must(vault:keys(key.api_key))
     keys.base_url, keys.profile = shared.base_url, shared.profile
-    keys.rate_limit, keys.timeout_ms = shared.rate_limit, options.timeout
+    keys.rate_limit, keys.timeout_ms = shared.rate_limit, options.client.timeout_ms
     if key.account then clients[key.account] = must(purser.new(keys)) end
   end
   return clients
@@ -210,14 +219,13 @@ local function journals_of(options)
 end
 
 local function open_for_sync(options)
-  local coins = {}
-  for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
   connection.may_lack_journal("sync", options)
   local client, sources = connection.open(options, { shares_limit = true })
-  return M.open(options.to, sources.is_named and sources.account or "default", { client = client,
-    keys = clients_of(options, sources), receivers = receivers.of(options), journal = sources.journal,
-    journals = journals_of(options),
-    address_coins = coins, every_ms = options.every, since_ms = options.since, zone = options.zone }), client
+  local reading = options.reading
+  reading.client, reading.keys, reading.receivers = client, clients_of(options, sources), receivers.of(options)
+  reading.journal, reading.journals, reading.zone = sources.journal, journals_of(options), options.opening.zone
+  reading.address_coins = reading.address_coins or {}
+  return M.open(options.to, sources.is_named and sources.account or "default", reading), client
 end
 
 -- Reads once. Returns the exit code, and when an owner is due again.
@@ -227,6 +235,7 @@ local function once(books, options, is_due, is_again)
   if not done then return report.failure({ effect = "read" }, {}, err), nil end
   local code = report.DONE
   for _, problem in ipairs(done.problems) do
+    report.check_interrupted(problem.message)
     local is_key = problem.list == "key" -- its gap is in every statement: cron need not mail it each time
     if not (is_key and terminal.settings.quiet) then
       report.say("%s: %s was not read: %s", problem.owner, problem.list, problem.message)
@@ -247,8 +256,9 @@ end
 
 function M.sync.say(_, options)
   local books, client = open_for_sync(options)
-  local code, due = once(books, options, options.every ~= nil, options.again)
-  while options.every and (due or code == report.NOT_SENT) do
+  local every = options.reading.every_ms
+  local code, due = once(books, options, every ~= nil, options.again)
+  while every and (due or code == report.NOT_SENT) do
     client:sleep(math.max(1000, math.min(60000, (due or client:now() + 60000) - client:now())))
     code, due = once(books, options, true)
   end

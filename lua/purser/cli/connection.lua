@@ -23,27 +23,29 @@ M.service = { "Connection",
   { "--account", "<name>", "Name of the account: its keys are those of `purser login NAME`, and a journal knows it by "
     .. "this name. PURSER_ACCOUNT names that of the environment's keys.",
     values = function() return credentials.names() end },
-  { "--timeout", "<seconds>", "Longest time of one request, default 10." },
+  { "--timeout", "<seconds>", "Longest time of one request, default 10.", into = "client",
+    target = "timeout_ms" },
   { "--proxy", "<url>", "Proxy, such as http://HOST:PORT or socks5h://HOST:PORT. Without it https_proxy and all_proxy "
     .. "of the environment." },
   { "--ca-file", "<file>", "File of certificates to trust in place of the system's: the service's, and webhooks'." },
   { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
-    .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT",
+    .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT", into = "client",
     convert = function(text)
       if limits.parse(text) then return text end -- else it is not quoted: it may hold a password
       return nil, "this names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
     end,
     values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
-  { "--recv-window", "<ms>", "How old a request may be when it arrives, in ms." },
+  { "--recv-window", "<ms>", "How old a request may be when it arrives, in ms.", into = "client" },
   { "--record", "<file>", "New file for each exchange with the service, a line each; keys, ids, addresses, amounts and "
     .. "names are replaced by tokens before anything is written." },
   { "--debug", "Print each request and how it ended on standard error, key and signature left out." },
 }
 
 M.messages = { "Messages",
-  { "-q --quiet", "Print the result and errors alone." },
-  { "--no-input", "Never ask; a question is an error." },
+  { "-q --quiet", "Print the result and errors alone.", into = "terminal" },
+  { "--no-input", "Never ask; a question is an error.", into = "terminal" },
   { "--color", "<when>", "Colours: auto (default; on a terminal, without NO_COLOR), always or never.",
+    into = "terminal",
     choices = { "auto", "always", "never" } },
 }
 
@@ -338,12 +340,13 @@ function M.try(options, overrides)
       .. "`purser sim`; or --profile mexc for the live one"
   end
   local safe
-  local rate_limit = { store = options.rate_limit and limits.parse(options.rate_limit) }
+  local asked = options.client
+  local rate_limit = { store = asked.rate_limit and limits.parse(asked.rate_limit) }
   safe, problem = guard_of(options)
   if not safe then return nil, problem end
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
-    timeout_ms = options.timeout, recv_window = options.recv_window, account = keys.account, rate_limit = rate_limit,
+    timeout_ms = asked.timeout_ms, recv_window = asked.recv_window, account = keys.account, rate_limit = rate_limit,
     hooks = activity.hooks(options.debug),
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end

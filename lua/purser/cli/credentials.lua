@@ -169,8 +169,9 @@ function M.login.grammar()
     .. "PURSER_ACCOUNT names the account of the keys 3 to 5. An empty variable counts as not set.",
     arguments = { { "name", "Name of the account; without it \"default\".", optional = true, values = {} } },
     { "Options",
-      { "--base-url", "<url>", "Address of the service that the key belongs to." },
-      { "--profile", "<name>", "Conventions of the service: default, or mexc.", choices = { "default", "mexc" } },
+      { "--base-url", "<url>", "Address of the service that the key belongs to.", into = "service" },
+      { "--profile", "<name>", "Conventions of the service: default, or mexc.", choices = { "default", "mexc" },
+        into = "service" },
       { "--replace", "Replace the key that is kept under this name; its service stays unless it is given anew." },
       { "--no-input", "Never ask; read the two lines from standard input." } },
   }
@@ -189,14 +190,21 @@ local function read_line(prompt, hidden, quiet)
   return line ~= "" and line or nil
 end
 
-function M.login.say(_, options)
-  local path, message = M.path_of(options.name or "default")
+-- Returns the path of the key's file and the account's name.
+local function place_of(options)
+  local name = options.name or "default"
+  local path, message = M.path_of(name)
   if not path then report.bad_input("login: %s", message) end
   if core.file_mode(path) and not options.replace then
     report.bad_input("login: %s is there already; give --replace to replace it", path)
   end
-  local service = options
-  if core.file_mode(path) and not (options.base_url or options.profile) then
+  return path, name
+end
+
+function M.login.say(_, options)
+  local path, name = place_of(options)
+  local service, message = options.service -- luacheck: ignore
+  if core.file_mode(path) and not next(service) then
     service, message = files.secret(core.read_credentials, path)
     if not service then
       report.bad_input("login: %s, so its service is not known; give --base-url or --profile", message)
@@ -220,7 +228,7 @@ function M.login.say(_, options)
     report.bad_input("login: %s cannot be written: %s; nothing was kept; make its folder writable, or set "
       .. "XDG_CONFIG_HOME", path, tostring(reason))
   end
-  report.note("kept in %s; next: purser doctor --account %s", path, options.name or "default")
+  report.note("kept in %s; next: purser doctor --account %s", path, name)
 end
 
 return M

@@ -240,7 +240,7 @@ local function examine(findings, options)
   M.check_host(findings, client, request.url)
   local offset, span = check_service(findings, client, request.url:match("^%a+://[^/]+"))
   if offset then
-    check_clock(findings, offset, span, options.recv_window or 5000)
+    check_clock(findings, offset, span, options.client.recv_window or 5000)
     check_permissions(findings, client)
     if findings.code == report.DONE then check_record(findings, client) end
     if options.facts then M.check_contested(findings, client) end
@@ -260,7 +260,7 @@ local function compare(options)
   end
   report.note("%d answers compared with purser %s, profile %s: %d differences", result.compared, version,
     sources.profile or "default", count)
-  report.write(output.rows(DIFFERENCES, records, options), options.raw)
+  output.print(DIFFERENCES, records, options)
   if result.compared == 0 then return report.NOT_SENT end
   return count == 0 and report.DONE or report.REJECTED
 end
@@ -271,8 +271,7 @@ function M.say(_, options)
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
   local list = output.passing(TITLES, findings, options)
-  local is_text = options.format == "table" and not options.shown
-  report.write(is_text and as_text(list) or output.rows(TITLES, list, options), options.raw)
+  output.write(output.is_table(options) and as_text(list) or output.rows(TITLES, list, options), options)
   return findings.code
 end
 

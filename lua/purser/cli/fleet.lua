@@ -161,10 +161,10 @@ function keys.say(screen, options, made)
   screen.clear()
   for _, line in ipairs(screen.left_out) do report.say("%s", line) end
   if screen.done then
-    report.write(output.rows(STEPS, screen.done, options), options.raw)
+    output.print(STEPS, screen.done, options)
   elseif plan and not err then
-    report.write(output.is_text(options) and tostring(plan) .. "\n" or output.rows(STEPS, plan.steps, options),
-      options.raw)
+    output.write(output.is_text(options) and tostring(plan) .. "\n" or output.rows(STEPS, plan.steps, options),
+      options)
   end
   local code = err and report.workflow_failure(err) or ends.code(made or {})
   screen.vault:close()
@@ -181,9 +181,9 @@ local function say_list(screen, options, list, err)
   end
   local text = output.rows(PAYMENTS, records, options)
   if not list[1] and options.format == "csv" then text = text .. purser.payouts.NO_PAYMENT .. "\n" end
-  report.write(text, options.raw)
-  report.note(list[1] and "%d payments; next: purser payouts run %s --journal FILE" or "nothing is to be moved", #list,
-    options.output or "LIST")
+  output.write(text, options)
+  report.note(list[1] and "%d payment%s; next: purser payouts run %s --journal FILE" or "nothing is to be moved", #list,
+    #list == 1 and "" or "s", options.output or "LIST")
 end
 
 local function list_of(make) -- the steps of an action that writes a list of payments

@@ -13,6 +13,7 @@
 --   env        a variable of the environment in place of the option; replaces: an option that people type instead
 --   many       a list of values; optional: the argument may be missing
 --   reads      the allowed kinds of files (documents.lua); kind of an argument: "file", else no path
+--   into       a table of the options that takes the value: what a module is given as one
 --   way, ways  the way chosen by the option; the ways that read the option (default: all); see WAYS
 --   without, needs  an option not to be given beside; { an option to be given beside, why }, of a command a list
 -- Names are read as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
@@ -216,7 +217,7 @@ end
 --- Calls fn(text, option, name) for each text that an argument or option has; for each of a list.
 function M.each_given(command, options, fn)
   local function call(option, name)
-    local value = options[target_of(option)]
+    local value = (option.into and options[option.into] or options)[target_of(option)]
     for _, text in ipairs(type(value) == "table" and value or { value }) do
       if type(text) == "string" then fn(text, option, name) end
     end
@@ -288,6 +289,19 @@ local function lacking(names, command, options, given, option_of)
   end
 end
 
+-- Puts the values of options with `into` together, by their targets.
+local function gather(command, options)
+  local function move(option)
+    local target = target_of(option)
+    if not option.into then return end
+    options[option.into] = options[option.into] or {}
+    if options[target] ~= nil then options[option.into][target], options[target] = options[target], nil end
+  end
+  for _, argument in ipairs(command.arguments or {}) do move(argument) end
+  M.each_option(command, move)
+  return options
+end
+
 -- Reads the words of a command. Returns the options and their way; or nil, a message and a hint.
 local function read_words(root, names, command, words, at)
   local options, arguments, option_of, typed = {}, command.arguments or {}, options_of(command), {}
@@ -329,7 +343,7 @@ local function read_words(root, names, command, words, at)
   problem = problem or missing(command, options, given) or lacking(names, command, options, typed, option_of)
     or named_twice(command, options)
   if problem then return nil, problem end
-  return options, way
+  return gather(command, options), way
 end
 
 --- Returns the options, the names of the command, the command, the effect (print, plan or send) and the way; or

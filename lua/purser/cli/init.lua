@@ -120,11 +120,7 @@ local function run(words)
     return 2
   end
   if options.help then return terminal.write(help.text(options.help, names)) and 0 or 5 end
-  terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
-  local is_json = options.format == "json" or options.json
-  terminal.settings.json, terminal.settings.is_table = is_json, options.format == "table"
-  terminal.settings.wide = options.wide
-  terminal.settings.time, terminal.settings.color, terminal.settings.recover = options.time, options.color, nil
+  terminal.configure(options)
   return (options.output and run_into_file or dispatch) { command = command, name = names[2], action = names[3],
     does = does, way = way, options = options }
 end

@@ -85,7 +85,7 @@ local actions = {}
 local function showing(say) return { say = function(_, options) return say(options) end } end
 
 actions.log = showing(function(options)
-  report.write(output.rows(LOGGED, report.must(open(options):logged()), options), options.raw)
+  output.print(LOGGED, report.must(open(options):logged()), options)
 end)
 
 local PAGE = 500 -- entries that are in memory at once
@@ -108,7 +108,7 @@ end
 actions.list = showing(function(options)
   local records, is_first = {}, true
   local function write(text)
-    report.write(text, options.raw)
+    output.write(text, options)
     is_first = false
   end
   local function as_csv(page)
@@ -218,7 +218,7 @@ actions.recover = showing(function(options)
   end
   local has_payments = tell_of_payments(sources.journal, options)
   local empty = has_payments and "no single call is open\n" or "nothing is open\n"
-  report.write(output.rows(RECOVERED, found, options, empty), options.raw)
+  output.print(RECOVERED, found, options, empty)
   return (is_open or has_payments) and report.UNKNOWN or report.DONE
 end)
 

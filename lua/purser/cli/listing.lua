@@ -172,7 +172,7 @@ function M.follow(client, row, params, options)
   local count, first, records, err = 0, not cursor -- luacheck: ignore
   repeat
     records, err = read(walk, row, count, CHUNK)
-    if #records > 0 or first then report.write(render(row, records, options, first), options.raw) end
+    if #records > 0 or first then output.write(render(row, records, options, first), options) end
     count, first = count + #records, false
   until #records < CHUNK
   local code, place = err and report.failure(row, {}, err) or report.DONE, walk:cursor()

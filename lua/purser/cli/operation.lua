@@ -249,7 +249,7 @@ local function show_result(screen, result, options)
   for name, value in pairs(result) do
     shown[name] = name == "secretKey" and not options.show_secret and MASK or value
   end
-  report.write(output.render(row, shown, options), options.raw,
+  output.write(output.render(row, shown, options), options,
     row.effect ~= "read" and row.full_name .. " was done; do not run it again" or nil)
   if screen.part then report.note("%s", screen.part) end
   local next_step = next_steps[row.full_name]
@@ -400,7 +400,7 @@ function says.request(screen, options)
 end
 
 function says.plan(screen, options)
-  report.write(text_of_plan(screen.plan, options), options.raw)
+  output.write(text_of_plan(screen.plan, options), options)
   return screen.plan.ok and report.DONE or report.BAD_INPUT
 end
 

@@ -72,7 +72,7 @@ function M.say(_, options)
       suggest.hint(word, names))
   end
   if not row or options.format ~= "json" and not output.is_text(options) then
-    return report.write(list_of(found or { row }, options), options.raw)
+    return output.write(list_of(found or { row }, options), options)
   end
   report.write(options.format == "json" and output.json(whole(row), "  ")
     or help.text(commands.of_operation(row), { "purser", row.group, row.name }))

@@ -63,8 +63,8 @@ function M.fields(titles, lines, columns)
     if l > 1 then out[#out + 1] = "\n" end
     for c, text in ipairs(line) do
       if text ~= "" then
-        local line = titles[c] .. (" "):rep(width - width_of(titles[c])) .. text
-        out[#out + 1] = terminal.fold(line, width, columns or room()) .. "\n"
+        local whole = titles[c] .. (" "):rep(width - width_of(titles[c])) .. text
+        out[#out + 1] = terminal.fold(whole, width, columns or room()) .. "\n"
       end
     end
   end
@@ -113,9 +113,9 @@ function M.group(titles, facts)
     { "--json", "The same as --format json: the result, and on standard error a line of JSON for each message.",
       target = "format", value = "json" },
     { "--csv", "The same as --format csv.", target = "format", value = "csv" },
-    { "--time", "<style>", "Times as utc (tables), local, iso or ms (csv).",
+    { "--time", "<style>", "Times as utc (tables), local, iso or ms (csv).", into = "terminal",
       choices = { "utc", "local", "iso", "ms" } },
-    { "--wide", "On a narrow terminal, too, every column, and ids whole." },
+    { "--wide", "On a narrow terminal, too, every column, and ids whole.", into = "terminal" },
     { "--output", "<file>", "File for the result, written whole or not at all." },
     { "--raw", "The exact texts, for programs: states as numbers; in csv a cell that a spreadsheet would run gets no ' "
       .. "before it, and what hides is no escape." } }
@@ -337,10 +337,15 @@ local function listed(columns, records, options, shape, empty)
   return short
 end
 
+--- Tells whether the records are printed as a table of all their columns.
+function M.is_table(options) return options.format == "table" and not options.shown end
+
 --- Tells whether a command may print a text of its own: without --format, --columns and --filter.
-function M.is_text(options)
-  return options.format == "table" and not options.shown and not (options.filter or {})[1]
-end
+function M.is_text(options) return M.is_table(options) and not (options.filter or {})[1] end
+
+--- Writes a result; ends the command at a full disk or a closed pipe.
+---@param advice string|nil  is said where the result cannot be written
+function M.write(text, options, advice) return report.write(text, options.raw, advice) end
 
 --- Returns records of a command as text in the format of the options, filtered.
 ---@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
@@ -362,6 +367,11 @@ function M.rows(titles, records, options, empty, shape)
     list[l] = json.object(members)
   end
   return M.json(json.list(list), "  ")
+end
+
+--- Writes records of a command; see `rows`.
+function M.print(titles, records, options, empty, shape)
+  return M.write(M.rows(titles, records, options, empty, shape), options)
 end
 
 -- The columns of wide records in a table without --columns.
@@ -443,37 +453,54 @@ local function check_column(option, name, known)
     table.concat(known, ", "))
 end
 
---- Checks the output options, and keeps the names of --columns as options.shown.
-function M.check(options, command)
-  if options.raw and options.format == "table" then
-    report.bad_input "--raw is for csv and json; a table shows no exact texts"
-  end
-  if options["until"] and options.since and options.since > options["until"] then
-    report.bad_input "--since is later than --until; exchange them"
-  end
-  local known
-  for _, group in ipairs(command) do known = known or group.titles end
-  if type(known) == "function" then known = known(options) end
-  local shape = command.row and has_states[command.row.shape] and command.row.shape
-  for _, filter in ipairs(options.filter or {}) do
+-- Ends the command where a filter names no column, or a value that the column cannot have.
+local function check_filters(filters, known, shape)
+  for _, filter in ipairs(filters) do
     local column = check_column("--filter", filter[1], known)
-    local is_state = column == "status" and shape and filter[2]:find "%a"
     if is_amount[column:match "[^.]*$"] and not decimal(filter[2]) then
       report.bad_input("--filter: %s is an amount such as 12.5, not %q", filter[1], filter[2])
     end
+    local is_state = column == "status" and shape and filter[2]:find "%a"
     local number, message = not is_state, nil
     if is_state then number, message = states.number(shape, filter[2]:upper()) end
     if not number then report.bad_input("--filter: %s", message:gsub("^.-: ", "")) end
   end
-  if not options.columns then return end
-  if options.format == "json" then report.bad_input "--columns is for table and csv; json holds every member" end
-  options.shown = {}
-  for name in options.columns:gmatch "[^,%s]+" do
-    options.shown[#options.shown + 1] = check_column("--columns", name, known)
-  end
-  if not options.shown[1] then
+end
+
+-- Returns the columns that --columns names; nil without the option.
+local function columns_of(text, known)
+  local names = text and {}
+  for name in (text or ""):gmatch "[^,%s]+" do names[#names + 1] = check_column("--columns", name, known) end
+  if names and not names[1] then
     report.bad_input "--columns names none; give members joined by commas, or leave it out"
   end
+  return names
+end
+
+-- Ends the command where options of the form, or times, do not go together.
+local function check_form(options)
+  if options.raw and options.format == "table" then
+    report.bad_input "--raw is for csv and json; a table shows no exact texts"
+  elseif options.columns and options.format == "json" then
+    report.bad_input "--columns is for table and csv; json holds every member"
+  end
+end
+
+local function check_times(options)
+  if options["until"] and options.since and options.since > options["until"] then
+    report.bad_input "--since is later than --until; exchange them"
+  end
+end
+
+--- Checks the output options, and keeps the names of --columns as options.shown.
+function M.check(options, command)
+  check_form(options)
+  check_times(options)
+  local known
+  for _, group in ipairs(command) do known = known or group.titles end
+  if type(known) == "function" then known = known(options) end
+  check_filters(options.filter or {}, known, command.row and has_states[command.row.shape] and command.row.shape)
+  options.shown = columns_of(options.columns, known)
 end
 
 return M

@@ -43,8 +43,8 @@ local function read_list(options)
     end
     return payments
   end
-  local payments = report.must(purser.payouts.read(text and "standard input" or path, options.operation,
-    options.decimal, text))
+  local payments = report.must(purser.payouts.read(text and "standard input" or path, options.list.operation,
+    options.list.decimal, text))
   local comments = payments.comments - (payments.is_empty and 1 or 0)
   if comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", comments, path)
@@ -100,9 +100,9 @@ local function planned(options, at, payments)
     payments, left_out = filtered(payments, options)
   end
   if at.queue then
-    plan, err = at.queue:plan { payments = payments, unchecked = options.address_as_is }
+    plan, err = at.queue:plan { payments = payments, unchecked = options.list.address_as_is }
   else
-    plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.address_as_is,
+    plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.list.address_as_is,
       journal = at.sources.journal })
   end
   if not plan then
@@ -170,12 +170,12 @@ end
 local function next_line(screen, options)
   local words = { "run", options.file }
   for _, name in ipairs { "operation", "decimal" } do
-    if options[name] then words[#words + 1], words[#words + 2] = "--" .. name, options[name] end
+    if options.list[name] then words[#words + 1], words[#words + 2] = "--" .. name, options.list[name] end
   end
   for _, filter in ipairs(options.filter) do
     words[#words + 1], words[#words + 2] = "--filter", table.concat(filter, "=")
   end
-  if options.address_as_is then words[#words + 1] = "--address-as-is" end
+  if options.list.address_as_is then words[#words + 1] = "--address-as-is" end
   return commands(options)(unpack(words)) .. (screen.at.sources.is_named and "" or " --account NAME")
 end
 
@@ -185,8 +185,8 @@ function actions.plan.say(screen, options)
     report.note("%s", payments_plan.sums(plan))
     return approvals.write_plan(options, screen.at, screen.payments and plan.payments or plan.send)
   end
-  if output.is_text { format = options.format, shown = options.shown } then show_plan(plan, options) else
-    report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
+  if output.is_table(options) then show_plan(plan, options) else
+    output.print(payments_plan.TITLES, payments_plan.records(plan), options)
   end
   reject(plan, options)
   for _, total in ipairs(plan.totals) do
@@ -206,7 +206,7 @@ local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecid
 
 local function show_counts(counts, options)
   if options.format ~= "json" then
-    return report.write(output.rows(STATES, { counts }, { format = options.format }), options.raw)
+    return output.print(STATES, { counts }, { format = options.format })
   end
   local made = {}
   for _, name in ipairs(STATES) do made[name] = counts[name] end
@@ -368,7 +368,7 @@ function actions.report.say(list, options)
     local candidates = payment.candidates
     list[i].candidates = candidates and (options.format == "json" and json.list(candidates) or #candidates)
   end
-  report.write(output.rows(payouts_grammar.TITLES, list, options, nil, "payment"), options.raw)
+  output.print(payouts_grammar.TITLES, list, options, nil, "payment")
 end
 
 local STOPPED = "failed, is undecided or was dropped"
@@ -406,10 +406,13 @@ local function settle_all(screen, options)
 end
 
 -- Ends the command where the words of `settle` are not whole.
+local WHOLE = { ["key done made_as"] = true, ["key not_done"] = true, all = true }
 local function check_words(options)
-  local is_whole = options.key and options.word and (options.word == "done") == (options.made_as ~= nil)
-  local is_one = options.key ~= nil
-  if is_one == (options.all ~= nil) or is_one and not is_whole then
+  local form = {}
+  for _, name in ipairs { "key", "word", "made_as", "all" } do
+    if options[name] ~= nil then form[#form + 1] = name == "word" and options.word or name end
+  end
+  if not WHOLE[table.concat(form, " ")] then
     report.bad_input "payouts settle: give KEY done with the id that the service shows, KEY not_done, or --all not_done"
   end
 end

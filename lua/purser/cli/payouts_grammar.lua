@@ -11,12 +11,12 @@ local M = { TITLES = { "key", "state", "arrival", "amount", "asset", "to", "id",
 
 local QUEUE = { "--queue", "<name>", "Name of the queue; without it \"default\"." }
 local OPERATION = { "--operation", "<operation>",
-  "That of payments without a column `operation`, such as wallet.withdraw.",
+  "That of payments without a column `operation`, such as wallet.withdraw.", into = "list",
   values = function() return catalogue.names(function(row) return row.effect == "transfer" end) end }
 local AS_IS = { "--address-as-is", "Take addresses and memos as they are: what looks wrong about their form is a "
-  .. "warning." }
+  .. "warning.", into = "list" }
 local DECIMAL = { "--decimal", "<mark>", "Mark of decimals, where 12.500 or 1,000 may be thousands: point or comma.",
-  choices = { "point", "comma" } }
+  choices = { "point", "comma" }, into = "list" }
 local FILTER = { "--filter", "<name=value>", "Only payments whose column has this value: a smaller list.", many = true }
 local FILE = { { "file", "The list; - is standard input.", optional = true, kind = "file", reads = "list plan" } }
 local SIGNED = { "--policy", " FOLDER (or PURSER_POLICY): it is of a plan that persons sign" }
@@ -40,10 +40,11 @@ local list = {
     FILE, "june.csv --operation wallet.withdraw",
     { OPERATION, QUEUE, AS_IS, DECIMAL, COUNT, SUM,
       { "--maker", "<name>", "Of a plan to be signed: who makes it, and so does not approve it; without it USER.",
-        needs = SIGNED },
-      { "--until", "<day>", "Of a plan to be signed: its last day, such as 2026-11-30.", needs = SIGNED },
+        needs = SIGNED, into = "signed" },
+      { "--until", "<day>", "Of a plan to be signed: its last day, such as 2026-11-30.", needs = SIGNED,
+        into = "signed", target = "until_day" },
       { "--journal-id", "<id>", "Of a plan to be signed: the payer's journal, where it is on another machine.",
-        needs = SIGNED } },
+        needs = SIGNED, into = "signed" } },
     function() return output.group(payments_plan.TITLES), connection.safety, connection.service end, does = "plan" },
   { "show", "Show a plan that persons sign, with what is odd first; or everything about a payment, as JSON, with the "
     .. "records that an undecided one may be.",

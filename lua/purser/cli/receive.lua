@@ -28,8 +28,9 @@ local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATA
   reads = "deposits" }
 local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until.",
   reads = "customers" }
-local COIN = { "--coin", "<text>", "Of this coin alone." }
-local SUB = { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." }
+local COIN = { "--coin", "<text>", "Of this coin alone.", into = "only" }
+local SUB = { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones.",
+  into = "only" }
 local JSON = { "--json", "The result as JSON." }
 local NAME = { "name", "The receiver." }
 
@@ -43,7 +44,8 @@ function M.grammar()
       { "--again", "The database was put back: ask a person about what succeeded before." }, JSON }, connected,
       does = "send" },
     { "run", "Look and hand over, until it is stopped.", {}, "--to sqlite:deposits.db --run shop=./credit.sh", { TO,
-      CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
+      CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s.",
+        into = "only", target = "poll_ms" },
       { "--deadline", "<duration>", "End after so long; without it, never." }, { "--once", "Look once." },
       { "--dry", "Show what a look would credit; keep nothing, hand nothing over.", way = "plan" }, JSON }, connected,
       does = "send" },
@@ -79,8 +81,8 @@ local function open(options, makes)
   if not makes and made.sqlite and not core.file_mode(made.sqlite) then
     report.bad_input("receive: there is no %s; give the --to that `purser receive begin` was given", made.sqlite)
   end
-  made.receivers, made.coin, made.sub_accounts, made.poll_ms = receivers.of(options), options.coin,
-    options.sub_accounts, options.poll
+  made.receivers = receivers.of(options)
+  for name, value in pairs(options.only or {}) do made[name] = value end
   made.client = makes and connection.open(options) or nil
   return report.must(purser.receive.open(made)), made.client
 end
@@ -89,7 +91,8 @@ local function to_of(options) return options.to and " --to " .. values.shell_wor
 
 local function of_coin(options, all)
   local found = {}
-  for _, one in ipairs(all) do found[#found + 1] = (not options.coin or one.coin == options.coin) and one or nil end
+  local coin = options.only.coin
+  for _, one in ipairs(all) do found[#found + 1] = (not coin or one.coin == coin) and one or nil end
   return found
 end
 

@@ -85,10 +85,13 @@ end
 --- Ends the command with an exit code; init.lua catches the raised table.
 function M.stop(code) error({ exit_code = code }, 0) end
 
+--- Ends the command as Ctrl-C does where a text says that a library, a transport or the journal met it.
+function M.check_interrupted(text)
+  if tostring(text):find("interrupted!", 1, true) then error("interrupted!", 0) end
+end
+
 function M.fail(code, ...)
-  for _, text in ipairs { ... } do
-    if tostring(text):find("interrupted!", 1, true) then error("interrupted!", 0) end -- Ctrl-C, which a library met
-  end
+  for _, text in ipairs { ... } do M.check_interrupted(text) end
   terminal.fail(...)
   M.stop(code)
 end
@@ -159,7 +162,7 @@ end
 local function unknown(row, params, err)
   if row.effect == "read" then
     local text = errors.text(err)
-    if text:find("interrupted!", 1, true) then error("interrupted!", 0) end -- Ctrl-C, which a transport met
+    M.check_interrupted(text)
     say_error(err, nil, nil, "no answer: " .. in_shell(text):gsub(", outcome unknown", ""),
       "it only reads, so it may be run again")
     return M.NOT_SENT
@@ -185,9 +188,7 @@ function M.failure(row, params, err, cure)
   if err.outcome == "unknown" then
     return unknown(row, params, err)
   end
-  if err.outcome == "not_sent" and err.message:find("interrupted!", 1, true) then -- Ctrl-C, which the journal met, say
-    error("interrupted!", 0)
-  end
+  if err.outcome == "not_sent" then M.check_interrupted(err.message) end
   cure = cure or row.live and err.kind == "config" and LIVE or M.cure(err)
   local argument = typed_argument(row, params, err)
   say_error(err, nil, cure, argument and argument .. "; nothing was sent" or in_shell(errors.text(err, cure)))

@@ -38,23 +38,25 @@ function M.grammar()
   return {
     text = "Serve the simulator over HTTP until it is stopped; /console is a page to watch and drive it.",
     { "Options",
-      { "--port", "<port>", "Port; 0 takes any that is free (8080).", default = 8080, convert = port_number },
-      { "--host", "<address>", "Address to listen on; only loopback is accepted.", default = "127.0.0.1" },
+      { "--port", "<port>", "Port; 0 takes any that is free (8080).", default = 8080, convert = port_number,
+        into = "place" },
+      { "--host", "<address>", "Address to listen on; only loopback is accepted.", default = "127.0.0.1",
+        into = "place" },
       { "--demo", "Open a demonstration account and print its keys." },
       { "--state", "<file>", "File to save to at the end, and to start from when it exists; what it holds wins over "
         .. "the options of a new simulator." },
-      { "--idle-timeout", "<n>", "End after so many seconds without a request." },
-      { "--any-host", "Answer the service's paths whatever name the Host of a request is." },
-      { "--no-control", "Leave out the control endpoints under /sim/, and the page /console." } },
+      { "--idle-timeout", "<n>", "End after so many seconds without a request.", into = "place" },
+      { "--any-host", "Answer the service's paths whatever name the Host of a request is.", into = "place" },
+      { "--no-control", "Leave out the control endpoints under /sim/, and the page /console.", into = "place" } },
     { "New simulator",
-      { "--seed", "<n>", "Seed of everything that is left to chance (1)." },
+      { "--seed", "<n>", "Seed of everything that is left to chance (1).", into = "world" },
       { "--clock", "<mode>", "real goes with the wall clock, virtual stands still until it is advanced (real).",
-        choices = { "real", "virtual" }, default = "real" },
+        choices = { "real", "virtual" }, default = "real", into = "world" },
       { "--variant", "<form>", "Form of the answers: the interface document's, or the live service's (document).",
-        choices = { "document", "live" } },
-      { "--profile", "<name>", "Conventions of signing and placement, as in purser.new." },
+        choices = { "document", "live" }, into = "world" },
+      { "--profile", "<name>", "Conventions of signing and placement, as in purser.new.", into = "world" },
       { "--rate-limit", "<pools>", "HTTP 429 above these pools, then bans of minutes: default or mexc, as in the "
-        .. "profile; or CAPACITY/MILLISECONDS.", convert = pools },
+        .. "profile; or CAPACITY/MILLISECONDS.", convert = pools, into = "world" },
       { "--set", "<name=value>", "Another option of purser.sim.new, such as fee=inside (docs/testing/simulator.md).",
         many = true } },
   }
@@ -62,8 +64,7 @@ end
 
 -- Returns the options of purser.sim.new, with numbers and true in place of texts.
 local function of_world(options)
-  local made = { seed = options.seed, clock = options.clock, variant = options.variant, profile = options.profile,
-    rate_limit = options.rate_limit }
+  local made = options.world
   for _, pair in ipairs(options.set) do
     local name, value = pair[1], pair[2]
     made[name] = value == "true" or tonumber(value) or value
@@ -97,11 +98,12 @@ local function open_demo(world)
 end
 
 local function announce(options, port)
-  local host = options.host:find(":", 1, true) and "[" .. options.host .. "]" or options.host
+  local place = options.place
+  local host = place.host:find(":", 1, true) and "[" .. place.host .. "]" or place.host
   local url = ("http://%s:%d"):format(host, port)
   terminal.write(("purser sim listening on %s\n"):format(url) .. (options.demo
     and ("demo account, worth nothing anywhere else:\n  api_key    = %s\n  secret_key = %s\n"):format(
-      demo_account.api_key, demo_account.secret_key) or "") .. (options.no_control and ""
+      demo_account.api_key, demo_account.secret_key) or "") .. (place.no_control and ""
     or ("console: %s/console\n"):format(url)))
 end
 
@@ -112,11 +114,11 @@ local cures = {
 
 local function serve(httpd, world, options)
   if options.demo then open_demo(world) end
-  local code = 0
+  local code, place = 0, options.place
   httpd.catch_signals()
   local served, message, cause = purser.sim.serve(world, {
-    host = options.host, port = options.port, idle_timeout_ms = options.idle_timeout and options.idle_timeout * 1000,
-    control = not options.no_control, any_host = options.any_host,
+    host = place.host, port = place.port, idle_timeout_ms = place.idle_timeout and place.idle_timeout * 1000,
+    control = not place.no_control, any_host = place.any_host,
     on_listen = function(port) announce(options, port) end,
     on_error = function(problem, request)
       code = 1
@@ -162,8 +164,8 @@ function M.test.grammar()
     arguments = { { "command", "The program and its words, after --.", many = true } },
     epilog = "Example: purser test -- lua5.4 pay.lua\nIt ends with 1 where a run was wrong.",
     { "Options",
-      { "--seed", "<n>", "Seed of the simulator (1)." },
-      { "--profile", "<name>", "Conventions of the service, as in purser.new." },
+      { "--seed", "<n>", "Seed of the simulator (1).", into = "world" },
+      { "--profile", "<name>", "Conventions of the service, as in purser.new.", into = "world" },
       { "--balance", "<name=value>", "What the account has, as COIN=AMOUNT (USDT, BTC, ETH and MX).", many = true } },
     output.group(RUNS), connection.messages,
   }
@@ -181,8 +183,8 @@ function M.test.say(_, options)
     if not core.decimal(pair[2]) then report.bad_input("--balance takes COIN=AMOUNT, not %q", pair[2]) end
     balances[pair[1]] = pair[2]
   end
-  local runs, message = purser.sim.rehearse(options.command, { seed = options.seed, profile = options.profile,
-    balances = next(balances) and balances or nil,
+  local runs, message = purser.sim.rehearse(options.command, { seed = options.world.seed,
+    profile = options.world.profile, balances = next(balances) and balances or nil,
     on_run = function(run) show(("%s, write call %d: %s"):format(run.fault, run.at, run.wrong or "right")) end })
   clear()
   if not runs then report.bad_input("test: %s", message) end
@@ -192,7 +194,7 @@ function M.test.say(_, options)
       books = run.wrong or "right" }
     wrong = wrong + (run.wrong and 1 or 0)
   end
-  report.write(output.rows(RUNS, records, options), options.raw)
+  output.print(RUNS, records, options)
   report.note("%d of %d runs were wrong", wrong, #runs)
   return wrong > 0 and report.REJECTED or report.DONE
 end

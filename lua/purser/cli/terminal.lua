@@ -8,6 +8,14 @@ local plain_text = lazy "purser.client.util.plain_text"
 
 local M = { settings = {} } -- quiet, no_input, is_table, color: of the command line
 
+--- Keeps what the options of a command say of messages and of the form of its result.
+function M.configure(options)
+  local settings, given = M.settings, options.terminal or {}
+  for _, name in ipairs { "quiet", "no_input", "wide", "time", "color" } do settings[name] = given[name] end
+  settings.json, settings.is_table = options.format == "json" or options.json, options.format == "table"
+  settings.recover = nil
+end
+
 --- Returns text with visible escapes for hidden characters, but line ends and tabs.
 function M.lines(text)
   text = tostring(text)

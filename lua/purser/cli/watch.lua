@@ -18,21 +18,24 @@ local M = {}
 function M.grammar()
   return {
     text = "Tell once of each change of a network, balance, key or write call.",
-    arguments = { { "what", "account.", choices = { "account" } } },
+    arguments = { { "what", "account, the default.", choices = { "account" }, optional = true } },
     { "Options",
-      { "--network", "<name>", "Tell when withdrawals or deposits of COIN/NETWORK close or open.", many = true },
+      { "--network", "<name>", "Tell when withdrawals or deposits of COIN/NETWORK close or open.", many = true,
+        into = "alerts", target = "networks" },
       { "--below", "<name=value>", "Tell when a free balance falls below: USDT=500; desk1/USDT=500 of a sub-account.",
         many = true },
       { "--above", "<name=value>", "Tell of each deposit above an amount, and of its later states: USDT=1000.",
         many = true },
-      { "--key-days", "<n>", "Tell when the key ends within so many days." },
-      { "--permissions", "Tell when the key's permissions or IP list change." },
+      { "--key-days", "<n>", "Tell when the key ends within so many days.", into = "alerts" },
+      { "--permissions", "Tell when the key's permissions or IP list change.", into = "alerts" },
       connection.journal_option "Tell of this journal's write calls that are undecided or stuck.",
-      { "--stuck", "<duration>", "With --journal: how long a call may have no known end; default 10m." },
-      { "--run", "<command>", "Command of the shell that gets each event, a line of JSON, on its standard input." },
-      { "--webhook", "<url>", "URL that each event is posted to." },
+      { "--stuck", "<duration>", "With --journal: how long a call may have no known end; default 10m.",
+        into = "alerts", target = "stuck_ms" },
+      { "--run", "<command>", "Command of the shell that gets each event, a line of JSON, on its standard input.",
+        into = "alerts", target = "command" },
+      { "--webhook", "<url>", "URL that each event is posted to.", into = "alerts" },
       { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
-      { "--state", "<file>", "File that keeps what was told; made at the first run." },
+      { "--state", "<file>", "File that keeps what was told; made at the first run.", into = "alerts" },
       { "--metrics", "<file>", "File for Prometheus, written at each look." },
       { "--every", "<duration>", "Look again after so long: 60s, 5m; without it, once." } },
     connection.service, connection.messages,
@@ -40,9 +43,9 @@ function M.grammar()
 end
 
 local function alerts_of(options)
-  local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
-    permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
-    stuck_ms = options.stuck, secret = receivers.secret(options), ca_file = options.ca_file }
+  local made = options.alerts
+  made.secret, made.ca_file = receivers.secret(options), options.ca_file
+  if not made.networks[1] then made.networks = nil end
   for _, option in ipairs { "below", "above" } do
     for _, pair in ipairs(options[option]) do
       if not pair[2]:find "^[%d.]+$" then
@@ -52,7 +55,7 @@ local function alerts_of(options)
       made[option][pair[1]] = pair[2]
     end
   end
-  if options.webhook and not options.secret_file then report.bad_input "--webhook needs --secret-file FILE" end
+  if made.webhook and not made.secret then report.bad_input "--webhook needs --secret-file FILE" end
   return made
 end
 
@@ -95,6 +98,8 @@ local kinds = {
 M.wait = {}
 
 function M.wait.grammar()
+  local since = values.since "From when on a withdrawal is looked for: 12h, 2026-01-31."
+  since.into = "wait"
   return {
     text = "Wait until a withdrawal (by its id) or a transfer between spot and futures (by its tranId) is done, and "
       .. "print it. Ends with 1 when that can no longer be, with 3 when the time is over. Deposits are credited by "
@@ -103,8 +108,9 @@ function M.wait.grammar()
       { "id", "Its id.", values = {} } },
     { "Options",
       { "--goal", "<goal>", "withdrawal: success, sent, final, cancelled.",
-        values = { "success", "sent", "final", "cancelled" } },
-      { "--deadline", "<duration>", "How long to wait: 45s, 30m, 2h; default 10m." },
+        values = { "success", "sent", "final", "cancelled" }, into = "wait" },
+      { "--deadline", "<duration>", "How long to wait: 45s, 30m, 2h; default 10m.", into = "wait",
+        target = "deadline_ms" },
       values.since "From when on a withdrawal is looked for: 12h, 2026-01-31." },
     output.group(), connection.service, connection.messages,
   }
@@ -116,17 +122,18 @@ local function progress_of(at)
 end
 
 function M.wait.say(_, options)
+  local wait = options.wait
   for _, name in ipairs(options.kind == "transfer" and { "goal", "since" } or {}) do
-    if options[name] then report.bad_input("wait transfer: --%s is of a withdrawal; leave it out", name) end
+    if wait[name] then report.bad_input("wait transfer: --%s is of a withdrawal; leave it out", name) end
   end
   local client = connection.open(options)
   if core.is_terminal(2) then report.note("waiting; to stop it changes nothing at the service") end
   local show, clear = terminal.progress_line()
   local kind = kinds[options.kind]
-  local record, err = client.wallet[kind[1]](client.wallet, options.id, { goal = options.goal,
-    deadline_ms = options.deadline, since = options.since, progress = function(at) show(progress_of(at)) end })
+  function wait.progress(at) show(progress_of(at)) end
+  local record, err = client.wallet[kind[1]](client.wallet, options.id, wait)
   clear()
-  if record then return report.write(output.record(catalogue.by_name[kind[2]], record, options), options.raw) end
+  if record then return output.write(output.record(catalogue.by_name[kind[2]], record, options), options) end
   if err.kind ~= "workflow" then return report.failure({ effect = "read" }, {}, err) end
   local text = err.message:gsub("(%d+) ms", function(ms) return ("%g s"):format(tonumber(ms) / 1000) end)
   terminal.fail("%s%s", text, err.outcome == "rejected" and "" or "; give a longer --deadline to wait again")
