@@ -91,7 +91,7 @@ local QUESTIONS = {
   { "How do I get a deposit address?", "docs/cookbook.html#an-address-and-a-deposit-to-it" },
   { "How do I set a daily limit?", "docs/write/guard-rails.html#spending-limits" },
   { "How do I connect an AI agent?", "docs/i-want-to.html#with-a-question-first" },
-  { "What does undecided mean?", "docs/desk/payouts.html#a-journal-that-lacks-its-last-commits" },
+  { "What does undecided mean?", "docs/troubleshooting.html#questions" },
   { "How do I get a statement for my accountant?", "docs/desk/operators-month.html#the-first-of-the-month" },
   { "What do I do when the journal is lost?", "docs/write/journal.html#after-a-journal-lost-commits" },
   { "invalid signature", "docs/client/signing.html#when-a-signature-is-rejected" },
