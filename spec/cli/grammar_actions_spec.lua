@@ -18,7 +18,7 @@ describe("an action", function()
       { { "--yes", "Do it." } }, function() return { "More", { "--more", "More." } } end } }, { "run", "[./]" })
     local pay = { commands = { { "pay", "Pay.", load = function() return made end } } }
     local options, names, command = grammar.parse(pay, { "pay", "june.csv", "--more" })
-    assert.same({ file = "june.csv", more = true }, options)
+    assert.same({ file = "june.csv", more = true, terminal = {} }, options)
     assert.same({ "purser", "pay", "run" }, names)
     assert.equal("Example: purser pay run x.csv", command.epilog)
     assert.equal("Run it.", made.commands[1][2])
