@@ -57,8 +57,8 @@ function M.journal_option(help)
 end
 
 M.safety = { "Safety",
-  M.journal_option("Journal in which each write call is recorded before it is sent: a file of SQLite, or "
-    .. "postgresql:DATABASE for several hosts."),
+  M.journal_option("Journal in which each write call is recorded before it is sent: a file of SQLite, a folder "
+    .. "with a file for each account, or postgresql:DATABASE for several hosts."),
   { "--guard", "<file>", "JSON file of the rules that no call may break (docs/write/guard-rails.md); the rules "
     .. "of each hold, and those of PURSER_GUARD.", many = true, reads = "rules" },
   { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/desk/approvals.md); or set "

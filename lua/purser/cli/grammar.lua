@@ -50,8 +50,9 @@ local kinds = {
   ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = function(text, option)
     local name, value = text:match "^([^=]+)=(.*)$"
     if name then return { name, value } end
-    return nil, ('it takes name=value, not "%s"%s'):format(text, option[1] == "--filter"
-      and "; a shell takes > and < for itself" or "")
+    local example = option[3]:match "%f[%w]%w+=[%w.]*%w" -- the help has one where names are not free
+    return nil, ('it takes name=value%s, not "%s"%s'):format(example and ", as " .. example or "", text,
+      option[1] == "--filter" and "; a shell takes > and < for itself" or "")
   end },
   ["<duration>"] = { convert = function(text) return values.duration(text) end,
     values = { "45s", "10m", "30m", "2h" } },
