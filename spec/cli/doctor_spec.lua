@@ -15,6 +15,8 @@ describe("the facts that doctor calls contested", function()
     fact[2], fact.means = { { default_days = 3, retention_days = 30 }, "somebody", "2026-11" }, "older ones may lack"
     doctor.check_contested({ add = function(_, _, _, text) found[#found + 1] = text end },
       { profile = assert(profile_rules.resolve "mexc") })
+    local addresses = table.remove(found, 3)
+    assert.matches("^the most IP addresses of a key is 20 here, and by others 10 %(the vendor's FAQ", addresses)
     assert.same({ "the weight of broker.transfer", "the weight of sub_account.transfer",
       "the window of wallet.deposit_history is default_days 7, max_window_days 7, retention_days 90 here, and by "
       .. "others default_days 3, retention_days 30 (somebody, 2026-11): older ones may lack",

@@ -203,6 +203,7 @@ function M.check_contested(findings, client)
       client.profile.weights[name] or catalogue.by_name[name].weight or 1,
       ("`weights = { [\"%s\"] = N }` in a profile sets another"):format(name))
   end
+  add_contested(findings, "the most IP addresses of a key", facts.addresses_of_key, facts.addresses_of_key[1][1])
   for _, name in ipairs(names_of(facts.windows)) do
     add_contested(findings, "the window of " .. name, facts.windows[name], catalogue.by_name[name].window)
   end

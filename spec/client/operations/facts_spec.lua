@@ -5,6 +5,7 @@ local codes = require "purser.codes"
 local facts = require "purser.client.operations.facts"
 local operations = require "purser.client.operations"
 local profiles = require "purser.client.operations.profiles"
+local purser = require "purser"
 local shapes = require "purser.client.operations.shapes"
 
 -- The findings, by kind and name: each reading as value, source, date.
@@ -78,6 +79,32 @@ describe("The facts beyond the document", function()
       members[shape] = nil
     end
     assert.same({}, members)
+  end)
+end)
+
+describe("Other forms of what is shown", function()
+  local client = assert(purser.new { base_url = "https://service.example", api_key = "key", secret_key = "secret",
+    transport = { send = function() error "nothing is sent here" end } })
+
+  it("are read as they are shown", function()
+    local seen = {}
+    for operation, members in pairs(facts.forms) do
+      for member, form in pairs(members) do
+        assert.is_true(#form[2] > 3 and form[3]:find "^20%d%d%-%d%d$" ~= nil)
+        local records = assert(client:parse(operation, 200, ('[{"%s":"%s"}]'):format(member, form[1])))
+        assert.equal(form[1], records[1][member])
+        seen[#seen + 1] = form[1]
+      end
+    end
+    table.sort(seen)
+    assert.same({ "1/1", "USDT-ETH" }, seen)
+  end)
+
+  it("leave an error its code and message", function()
+    assert.is_true(#facts.error_members.announcement[1] > 3)
+    local _, err = client:parse("wallet.deposit_history", 500,
+      '{"code":500,"message":"Under maintenance","announcement":"https://service.example/a"}')
+    assert.same({ "500", "Under maintenance" }, { err.code, err.message })
   end)
 end)
 

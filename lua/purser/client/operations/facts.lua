@@ -56,4 +56,18 @@ M.spellings = {
   live_api_key = { "apikey", "gocryptotrader 00c168c8: the answer to POST, where GET has accessKey", "2026-09" },
 }
 
+--- Values of live records in a form beyond the document, by operation and member: example, source, date. Each is read
+--- as it is shown.
+M.forms = {
+  ["wallet.deposit_history"] = { confirmTimes = { "1/1", "gocryptotrader 00c168c8", "2026-09" } },
+  ["wallet.withdrawal_history"] = { coin = { "USDT-ETH", "ccxt#26667", "2025-08" } },
+}
+
+--- Members of answers that are errors, beyond code and message: meaning and source, date. An error does not have them.
+M.error_members = { announcement = { "a URL, beside code 500 under maintenance: ccxt 006e9cc3", "2026-09" } }
+
+--- IP addresses in the list of an API key.
+M.addresses_of_key = { means = "a longer list may be refused", { 20, "the interface document", "2026-11" },
+  { 10, "the vendor's FAQ", "2026-09" } }
+
 return M
