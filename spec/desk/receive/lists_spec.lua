@@ -2,6 +2,7 @@
 -- The list for a person, and what ends its lines.
 
 local files = require "files"
+local made_address = require "made_address"
 local receive_world = require "receive_world"
 
 local HOUR = 3600000
@@ -11,7 +12,7 @@ describe("The list of deposits for a person", function()
 
   it("asks a person about money of nobody, and does what that person says", function()
     local world = receive_world.new()
-    assert(world.receive:begin { customers = "customer,address\nbob,0x0000000000000000000000000000000000000001\n" })
+    assert(world.receive:begin { customers = "customer,address\nbob," .. made_address("evm", 1) .. "\n" })
     world.deposit "9"
     assert(world.receive:run { deadline_ms = HOUR })
     local lines = assert(world.receive:list())
