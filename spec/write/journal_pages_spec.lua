@@ -122,7 +122,7 @@ describe("every look into a journal", function()
       by_undecided = by_undecided + (is_bound and 1 or 0)
       count = count + 1
       -- some ten facts of the journal, and its limits: no number of calls makes them more
-      plan = plan:gsub("SCAN purser_meta", ""):gsub("SCAN purser_limits USING INDEX %S+", "")
+      plan = plan:gsub("SCAN purser_meta", ""):gsub("SCAN purser_limits%f[^%w_][^\n]*", "")
       assert.is_nil(plan:find "SCAN purser_%a+$" or plan:find "SCAN purser_%a+\n", sql .. "\n" .. plan)
       assert.is_nil(sql:find " LIMIT " and plan:find "TEMP B%-TREE", sql .. "\n" .. plan)
     end
