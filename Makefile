@@ -87,6 +87,8 @@ export LUA BUILD
 # Where the tests and examples find Purser before it is installed. The trailing ;; keeps Lua's own path.
 export LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;
 export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
+# Lua prefers these to the two above, and would test what is installed.
+unexport LUA_PATH_5_2 LUA_CPATH_5_2 LUA_PATH_5_3 LUA_CPATH_5_3 LUA_PATH_5_4 LUA_CPATH_5_4 LUA_PATH_5_5 LUA_CPATH_5_5
 
 .PHONY: all demo test spec test-all nginx-modules lint c-tests install uninstall clean help setup setup-test
 

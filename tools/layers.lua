@@ -159,7 +159,7 @@ end
 -- table is `string`, where other code can put a function of its own. It keeps `local upper = string.upper`.
 local STRICT = "lua/purser/write/guard lua/purser/client/restricted.lua lua/purser/client/sandbox.lua "
   .. "lua/purser/desk/approvals/approved.lua lua/purser/desk/approvals/approval_rows.lua "
-  .. "lua/purser/write/gates.lua lua/purser/desk/approvals/plan_text.lua lua/purser/desk/approvals/policy.lua "
+  .. "lua/purser/write/policy.lua lua/purser/desk/approvals/plan_text.lua lua/purser/desk/approvals/policy.lua "
   .. "lua/purser/desk/approvals/policy_chain.lua lua/purser/desk/approvals/rules.lua "
   .. "lua/purser/desk/approvals/signers.lua lua/purser/desk/approvals/sshsig.lua "
   .. "lua/purser/client/operations/parameters.lua lua/purser/client/operations/text.lua "

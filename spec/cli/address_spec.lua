@@ -14,6 +14,11 @@ describe("purser address check", function()
     code, out = check "Nothing!"
     assert.equal(0, code)
     assert.matches("^no family of addresses has this text\nwarning", out)
+    for network, text in pairs { FOO = "garbage", TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t = "TRX" } do -- the second swapped
+      code, out = check(text, network)
+      assert.equal(0, code)
+      assert.equal(("not judged for %s"):format(network), out:match "([^\n]+)\n$")
+    end
   end)
 
   it("says whether an address and a memo are of a network, and what cures a mistake", function()

@@ -322,11 +322,14 @@ describe("purser payouts", function()
     local path = list("smaller", "key,fromAccountType,toAccountType,asset,amount\ns-1,SPOT,FUTURES,USDT,20\n"
       .. "s-2,SPOT,FUTURES,USDT,21\n")
     local journal = folder .. "/smaller.journal"
-    local given = { path, "--operation", "wallet.transfer", "--journal", journal, "--filter", "key=s-1" }
+    local rules = list("rules", '{"max_amount":{"USDT":"21"}}')
+    local given = { path, "--operation", "wallet.transfer", "--journal", journal, "--guard", rules,
+      "--expect-count", "2", "--expect-sum", "USDT=41", "--filter", "key=s-1" }
     local code, out, err = purser("plan", unpack(given))
     assert.equal(0, code, err)
     assert.matches("1 payment to send (1 new)\nnot in this run: 1 that --filter leaves out\n", out, 1, true)
-    assert.matches("next: purser payouts run [^\n]* %-%-filter key=s%-1 ", err)
+    assert.matches("next: purser payouts run [^\n]* %-%-filter key=s%-1 %-%-guard " .. rules:gsub("%p", "%%%0")
+      .. " %-%-expect%-count 2 %-%-expect%-sum USDT=41 ", err)
     local shown
     code, shown = command.run_on_terminal({ "payouts", "run", unpack(given) }, keys, "no\n")
     assert.not_equal(0, code)

@@ -4,6 +4,7 @@
 
 local connection = require "purser.cli.connection"
 local json = require "purser.json"
+local network_table = require "purser.client.operations.network_table"
 local output = require "purser.cli.output"
 local plain_text = require "purser.client.util.plain_text"
 local purser = require "purser"
@@ -26,6 +27,13 @@ local function texts_of(findings)
   return json.list(list)
 end
 
+-- Returns the state of a look. A text is not good for a network whose addresses are not known: nothing was judged.
+local function state_of(judged, network)
+  if judged.state ~= "good" or not network then return judged.state end
+  local row = network_table.row_of(network)
+  return row and row.families[1] and "good" or "not judged"
+end
+
 local function json_of(text, readings, judged, network)
   local list = {}
   for i, one in ipairs(readings) do
@@ -34,7 +42,7 @@ local function json_of(text, readings, judged, network)
   end
   local is_secret = readings[1] and readings[1].state == "secret"
   return output.json({ text = not is_secret and text or nil, readings = json.list(list), network = network,
-    state = judged.state, payee = judged.payee, problems = texts_of(judged.problems),
+    state = state_of(judged, network), payee = judged.payee, problems = texts_of(judged.problems),
     warnings = texts_of(judged.warnings), address = judged.cures.address, memo = judged.cures.memo }, "  ")
 end
 
@@ -49,7 +57,8 @@ local function text_of(_, readings, judged, network)
   if not readings[1] then lines[1] = "no family of addresses has this text" end
   for _, found in ipairs(judged.problems) do lines[#lines + 1] = "error    " .. tostring(found) end
   for _, found in ipairs(judged.warnings) do lines[#lines + 1] = "warning  " .. tostring(found) end
-  lines[#lines + 1] = network and ("%s for %s"):format(judged.state, network) or judged.state
+  local state = state_of(judged, network)
+  lines[#lines + 1] = network and ("%s for %s"):format(state, network) or state
   for i, line in ipairs(lines) do lines[i] = terminal.fold(plain_text.clean(line), 9) end
   return table.concat(lines, "\n") .. "\n"
 end

@@ -175,6 +175,13 @@ local function next_line(screen, options)
   for _, filter in ipairs(options.filter) do
     words[#words + 1], words[#words + 2] = "--filter", table.concat(filter, "=")
   end
+  for _, path in ipairs(options.guard) do words[#words + 1], words[#words + 2] = "--guard", path end
+  if options.expect_count then
+    words[#words + 1], words[#words + 2] = "--expect-count", ("%d"):format(options.expect_count)
+  end
+  for _, sum in ipairs(options.expect_sum) do
+    words[#words + 1], words[#words + 2] = "--expect-sum", table.concat(sum, "=")
+  end
   if options.list.address_as_is then words[#words + 1] = "--address-as-is" end
   return commands(options)(unpack(words)) .. (screen.at.sources.is_named and "" or " --account NAME")
 end

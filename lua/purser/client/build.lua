@@ -149,8 +149,9 @@ function M.fill(self, options)
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 60000
   self._journal, self._account = options.journal, options.account
   if options.journal then
-    wrong, hint, option = M.seams.writes.check_journal(options.journal, options.account, self._host)
-    if wrong then return wrong, hint, option end
+    local code
+    wrong, hint, option, code = M.seams.writes.check_journal(options.journal, options.account, self._host)
+    if wrong then return wrong, hint, option, code end
   end
   self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix, self._host)
   if wrong then return wrong, hint, "guard" end

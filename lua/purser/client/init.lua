@@ -125,11 +125,11 @@ function M.new(options, seams)
   build.seams = seams
   local message, option, hint = options_.check(options)
   if message then return nil, errors.config(message, hint, option) end
-  local self = {}
-  message, hint, option = build.fill(self, options)
+  local self, code = {}, nil
+  message, hint, option, code = build.fill(self, options)
   if message then
     if self._signer then self._signer:close() end
-    return nil, errors.config(message, hint, option)
+    return nil, errors.config(message, hint, option, code)
   end
   return make_face(setmetatable(self, State))
 end

@@ -21,7 +21,7 @@ local M = {
 }
 
 --- Returns why a client of an account and a service cannot use a journal, and the cure; nil where it can.
----@return string|nil message, string|nil hint, string|nil option
+---@return string|nil message, string|nil hint, string|nil option, string|nil code
 function M.check_journal(journal, account, host)
   if not account or account == "" then
     return "the journal is of one account, and no account is named",
@@ -31,7 +31,7 @@ function M.check_journal(journal, account, host)
   if not own then return "the journal cannot be read: " .. message end
   journal.ids = own.ids
   local refusal = home.refusal(journal.db, own, account, host)
-  if refusal then return refusal.message, refusal.hint, "journal" end
+  if refusal then return refusal.message, refusal.hint, "journal", refusal.code end
 end
 
 --- Makes the guard of a client.

@@ -50,7 +50,7 @@ end)
 
 describe("a balance", function()
   it("that falls below its bound is told once, and when it is enough again", function()
-    local alerts = assert(purser.monitor.alerts(client, { below = { USDT = "500", BTC = "0.1" } }))
+    local alerts = assert(purser.monitor.alerts(client, { below = { usdt = "500", BTC = "0.1" } }))
     assert.same({ "balance of BTC: nil -> below 0.1" }, told(alerts))
     assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
       amount = "500.00000001" })
@@ -63,7 +63,7 @@ describe("a balance", function()
 
   it("of a sub-account is one, too", function()
     assert(client.sub_account:create_sub_account { subAccount = "desk1xxxx", note = "n" })
-    local alerts = assert(purser.monitor.alerts(client, { below = { ["desk1xxxx/USDT"] = "1" } }))
+    local alerts = assert(purser.monitor.alerts(client, { below = { ["desk1xxxx/usdt"] = "1" } }))
     assert.same({ "balance of desk1xxxx/USDT: nil -> below 1" }, told(alerts))
   end)
 end)

@@ -92,6 +92,7 @@ describe("a journal", function()
       other_service = { base_url = "https://api.mexc.com" } } do
       local made, err = client(mine, more)
       assert.is_nil(made)
+      assert.equal("journal." .. code, err.code)
       assert.matches(path .. " is the journal of account \"treasury\"", err.message, 1, true)
       local cure = code == "other_account" and "rename Treasury" or "moved api.mexc.com"
       assert.matches("`purser journal " .. cure .. "`", err.hint, 1, true)

@@ -151,9 +151,10 @@ end
 ---@param message string
 ---@param hint string|nil
 ---@param option string|nil
+---@param code string|nil
 ---@return purser.Error
-function M.config(message, hint, option)
-  return M.new { kind = "config", outcome = "not_sent", message = message, hint = hint, option = option,
+function M.config(message, hint, option, code)
+  return M.new { kind = "config", outcome = "not_sent", message = message, hint = hint, option = option, code = code,
     where = where() }
 end
 

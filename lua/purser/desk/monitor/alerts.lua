@@ -52,10 +52,11 @@ local FAILURES = 2 -- readings of a source in a row until their failure is told
 -- Returns the sources to read: { name, read }.
 local function sources_of(self, options)
   local list, client = {}, self.client
+  local below, above = conditions.by_asset(options.below), conditions.by_asset(options.above)
   local function add(name, wanted, read) list[#list + 1] = wanted and { name = name, read = read } or nil end
   add("networks", options.networks, function() return conditions.networks(client, options.networks) end)
-  add("balances", options.below, function() return conditions.balances(client, options.below) end)
-  add("deposits", options.above, function() return conditions.deposits(client, options.above) end)
+  add("balances", below, function() return conditions.balances(client, below) end)
+  add("deposits", above, function() return conditions.deposits(client, above) end)
   add("key", options.key_days or options.permissions, function() return conditions.key(client, options) end)
   add("journal", options.journal, function()
     return conditions.calls(client, options.journal, options.stuck_ms or 600000)

@@ -48,6 +48,15 @@ local function balances_of(client, owner)
   return account and account.balances, err
 end
 
+--- Returns bounds by the names of assets as the service spells them: in capitals.
+---@param bounds table<string, string>|nil
+---@return table<string, string>|nil
+function M.by_asset(bounds)
+  local list = bounds and {}
+  for name, bound in pairs(bounds or {}) do list[name:gsub("[^/]+$", string.upper)] = bound end
+  return list
+end
+
 --- Returns whether free balances are below bounds: { [ASSET or SUB_ACCOUNT/ASSET] = amount }.
 function M.balances(client, bounds)
   local list, read = {}, {}

@@ -141,10 +141,11 @@ local function check(tx)
   if not number then tx:reject "it holds no version, so it is not a journal of Purser's" end
   if number > home.VERSION then
     tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(number, home.VERSION),
-      hint = "use the newer Purser" }
+      hint = "use the newer Purser", code = "journal.version" }
   elseif number < M.OLDEST then
     tx:reject { text = ("it is of version %d, of a Purser before 0.1"):format(number),
-      hint = "tools/convert-7 makes a journal of it that knows its used keys; a new journal knows none" }
+      hint = "tools/convert-7 makes a journal of it that knows its used keys; a new journal knows none",
+      code = "journal.version" }
   end
   return home.read(tx)
 end
@@ -234,7 +235,7 @@ function M.open(options)
   if not ok then
     db:close()
     return nil, errors.config(name_of(options) .. " cannot be used: " .. (message.text or message),
-      message.hint or hint_of(message.text or message))
+      message.hint or hint_of(message.text or message), nil, message.code)
   end
   db:count_commits()
   db.label = options.sqlite or "the journal"
