@@ -25,6 +25,7 @@ local proofs = {
     { "| else 1 |", CLI .. "ends_spec.lua: end with the documented code, with the file and without, and again" },
     { "| else 3 |", CLI .. "payouts_spec.lua: exits with 3 while payments are blocked, and names them" },
     { "| else 0 |", CLI .. "ends_spec.lua: end with the documented code, with the file and without, and again" },
+    { "A misspelt name pays nothing", CLI .. "payouts_accounts_spec.lua: is not paid, and nothing is shown of the" },
     { "A run with nothing to do", CLI .. "fleet_spec.lua: sweeps nothing, and the run of that list ends with 0" },
     { "`journal recover` looks for", CLI .. "journal_spec.lua: ends with 4 while a call is open" },
     { "`purser balances` shows", { { "balances", 0, "USDT   24" }, { "balances --all", 0, "tradingdesk1" } } },
