@@ -325,6 +325,7 @@ function looks.send(screen, options)
   screen.result, screen.err = client:recall(row.full_name, screen.params, screen.call)
   if screen.result or screen.err then -- of what was made before, nothing is checked, planned or asked
     screen.is_known = true
+    if screen.err and screen.err.kind == "config" then screen.err.outcome = "not_sent" end -- as of the call itself
     return
   end
   add_passwords(row, screen.params, options)
