@@ -29,7 +29,7 @@ describe("purser policy", function()
     local code, out, err = run("check", file("x.json", { rule("all", {}, 20), rule("small", { coin = "USDT",
       amount_up_to = "5" }) }))
     assert.same({ 0, "" }, { code, err })
-    assert.matches("\nnobody can fill: all\nwithdrawn unasked, at most: USDT 5\n", out, 1, true)
+    assert.matches("\nnobody can fill: all\nwithdrawn unasked, by one call, at most: USDT 5\n", out, 1, true)
   end)
 
   it("says what gets looser, for those who sign it", function()
@@ -38,7 +38,7 @@ describe("purser policy", function()
     local code, out = run("check", new, "--against", old)
     assert.equal(0, code)
     assert.matches("\nMAY BE LOOSER: allow small: new\n", out)
-    assert.matches("withdrawn unasked, at most: USDT 5\n", out)
+    assert.matches("withdrawn unasked, by one call, at most: USDT 5\n", out)
     assert.matches("nothing gets looser\n", select(2, run("check", old, "--against", new)))
   end)
 

@@ -341,7 +341,7 @@ policies.check = showing(function(options, text)
   lines_of(out, "never matches", found.never)
   lines_of(out, "allows only what is forbidden", found.forbidden)
   lines_of(out, "nobody can fill", found.unfilled)
-  lines_of(out, "withdrawn unasked, at most", sorted_pairs(found.unasked, "%s %s"))
+  lines_of(out, "withdrawn unasked, by one call, at most", sorted_pairs(found.unasked, "%s %s"))
   lines_of(out, "sent unasked", found.free)
   for _, one in ipairs(found.looser) do out[#out + 1] = "MAY BE LOOSER: " .. one end
   if against and not found.looser[1] then out[#out + 1] = "nothing gets looser" end

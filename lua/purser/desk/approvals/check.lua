@@ -143,7 +143,7 @@ local function most_of(given, rule, operations, coin)
   return most
 end
 
--- Returns a bound of what is withdrawn without a signature, by coin.
+-- Returns a bound of what one call withdraws without a signature, by coin. Several calls may withdraw more.
 local function unasked_of(given)
   local coins, unasked = { ["any other coin"] = true }, {}
   for _, rule in ipairs(given.rules) do
@@ -231,7 +231,7 @@ end
 ---@field never string[]       rules that no call meets
 ---@field forbidden string[]   an `allow` that is part of a `forbid`
 ---@field unfilled string[]    rules whose places not even everybody fills
----@field unasked table<string, string>  by coin: a bound of what is withdrawn without a signature
+---@field unasked table<string, string>  by coin: a bound of what one call withdraws without a signature
 ---@field free string[]        other write calls that need no signature
 ---@field looser string[]      all that is not proved to be as strict as in the other policy
 ---@field digest string
