@@ -74,13 +74,4 @@ M["a lease that was lost is not noticed"] = {
     ("%d"):format(known.attempt), ...)]], '"id = ?", known.id)' } },
 }
 
-M["ids are made by chance"] = {
-  seed = 50,
-  changed = {
-    { "purser.desk.payouts.add",
-      "values[client_id] = values[client_id] or made_id(self, key)",
-      [[values[client_id] = require("purser.core").random_token(32)]] } },
-  options = { puts_back = true, empties = true, check = true, dies_once_in = 4000, keys = 0 },
-}
-
 return M
