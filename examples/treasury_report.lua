@@ -107,7 +107,7 @@ local function chart(asset, rows)
   for _, row in ipairs(rows) do largest = row[2] and row[2] > largest and row[2] or largest end
   for i, row in ipairs(rows) do
     local y, width = (i - 1) * 26, row[2] and math.max(scale(row[2], largest, 185), 1) or 0
-    svg[i] = ('<text x="175" y="%d" class="label">%s</text><rect x="183" y="%d" width="%.1f" height="18" rx="3" '
+    svg[i] = ('<text x="175" y="%d" class="label">%s</text><rect x="183" y="%d" width="%.2f" height="18" rx="3" '
       .. 'class="%s"/><text x="%.1f" y="%d">%s</text>'):format(y + 17, label(row[1]), y + 3, width, row[3],
       191 + width, y + 17, escape(row[2] or "not shown"))
   end

@@ -194,7 +194,7 @@ describe("treasury_report.lua", function()
     assert.equal(0, code, output)
     local page = read(path)
     local usdt, mx = bars_of(page, "USDT"), bars_of(page, "MX")
-    assert.same({ { 185, "200" }, { 46.2, "50" } }, { mx["main account"], mx.desksouth1 })
+    assert.same({ { 185, "200" }, { 46.25, "50" } }, { mx["main account"], mx.desksouth1 })
     assert.is_nil(page:find("shows what can be converted alone", 1, true))
     local unit = usdt["main account"][1] / tonumber(usdt["main account"][2])
     for text, bar in pairs(usdt) do
