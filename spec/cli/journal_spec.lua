@@ -111,20 +111,20 @@ describe("purser journal", function()
   it("is of one user of the service: keys of another send nothing, with --key as without", function()
     local other = assert(at.world:account { role = "main", balances = { USDT = "10" } })
     local mine = at.folder() .. "/mine.db"
-    local function transfer(keys, ...)
+    local function move(keys, ...)
       return command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset",
         "USDT", "--amount", "1", "--yes", "--journal", mine, "--profile", "mexc", "--base-url", at.url, ... }, keys)
     end
-    local code, _, err = transfer(at.keys, "--key", "first")
+    local code, _, err = move(at.keys, "--key", "first")
     assert.equal(0, code, err)
     local swapped = at.with { PURSER_API_KEY = other.api_key, PURSER_SECRET_KEY = other.secret_key }
     for _, key in ipairs { "first", "second" } do
-      code, _, err = transfer(swapped, "--key", key)
+      code, _, err = move(swapped, "--key", key)
       assert.equal(2, code, err)
       assert.matches("journal.other_key", err, 1, true)
       assert.is_nil(err:find "OUTCOME UNKNOWN")
     end
-    assert.equal(2, (transfer(swapped)))
+    assert.equal(2, (move(swapped)))
   end)
 
   it("finds out what became of a call whose answer was lost", function()

@@ -125,7 +125,7 @@ function M.new(options, seams)
   build.seams = seams
   local message, option, hint = options_.check(options)
   if message then return nil, errors.config(message, hint, option) end
-  local self, code = {}, nil
+  local self, code = {}
   message, hint, option, code = build.fill(self, options)
   if message then
     if self._signer then self._signer:close() end
