@@ -41,6 +41,7 @@ function Finding:__tostring() return self.hint and self.message .. "; " .. self.
 ---@field problems purser.AddressFinding[]    why it is refused
 ---@field warnings purser.AddressFinding[]    what to look at before
 ---@field cures { address: string|nil, memo: string|nil }  what to give instead
+---@field judged boolean                        false: the addresses of the network are not known here
 
 --- Returns every family and account that a text can be; an empty list for none.
 ---@param text any
@@ -431,7 +432,7 @@ end
 ---@param given { address: any, network: table|string|nil, memo: any, coin: table|nil, as_is: boolean|nil }
 ---@return purser.AddressCheck
 function M.check(given)
-  local result = { problems = {}, warnings = {}, cures = {} }
+  local result = { problems = {}, warnings = {}, cures = {}, judged = true }
   local text = given.address
   if type(text) ~= "string" or text == "" or text:find "[^!-~]" then
     add(result.problems, finding("form", "no network has an address with blanks or characters that are not ASCII",
@@ -443,7 +444,10 @@ function M.check(given)
   local network = given.network
   local name = type(network) == "table" and (network.netWork or network.network) or network
   local row, is_sure = nil, false
-  if network then row, is_sure = network_table.row_of(network, given.coin) end
+  if network then
+    row, is_sure = network_table.row_of(network, given.coin)
+    result.judged = row ~= nil and row.families[1] ~= nil
+  end
   local secret = readings[1] and readings[1].state == "secret"
   if secret then
     add(result.problems, finding("secret", "this is a SECRET KEY and no address; whoever read it can move its funds",

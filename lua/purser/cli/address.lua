@@ -4,7 +4,6 @@
 
 local connection = require "purser.cli.connection"
 local json = require "purser.json"
-local network_table = require "purser.client.operations.network_table"
 local output = require "purser.cli.output"
 local plain_text = require "purser.client.util.plain_text"
 local purser = require "purser"
@@ -28,10 +27,8 @@ local function texts_of(findings)
 end
 
 -- Returns the state of a look. A text is not good for a network whose addresses are not known: nothing was judged.
-local function state_of(judged, network)
-  if judged.state ~= "good" or not network then return judged.state end
-  local row = network_table.row_of(network)
-  return row and row.families[1] and "good" or "not judged"
+local function state_of(judged)
+  return judged.state == "good" and not judged.judged and "not judged" or judged.state
 end
 
 local function json_of(text, readings, judged, network)
@@ -42,7 +39,7 @@ local function json_of(text, readings, judged, network)
   end
   local is_secret = readings[1] and readings[1].state == "secret"
   return output.json({ text = not is_secret and text or nil, readings = json.list(list), network = network,
-    state = state_of(judged, network), payee = judged.payee, problems = texts_of(judged.problems),
+    state = state_of(judged), payee = judged.payee, problems = texts_of(judged.problems),
     warnings = texts_of(judged.warnings), address = judged.cures.address, memo = judged.cures.memo }, "  ")
 end
 
@@ -57,7 +54,7 @@ local function text_of(_, readings, judged, network)
   if not readings[1] then lines[1] = "no family of addresses has this text" end
   for _, found in ipairs(judged.problems) do lines[#lines + 1] = "error    " .. tostring(found) end
   for _, found in ipairs(judged.warnings) do lines[#lines + 1] = "warning  " .. tostring(found) end
-  local state = state_of(judged, network)
+  local state = state_of(judged)
   lines[#lines + 1] = network and ("%s for %s"):format(state, network) or state
   for i, line in ipairs(lines) do lines[i] = terminal.fold(plain_text.clean(line), 9) end
   return table.concat(lines, "\n") .. "\n"
