@@ -17,15 +17,16 @@ local EMPTY = { status = 200, headers = "", body = "[]" }
 local function pay_again(days, emptied)
   local sim = purser.sim.new { seed = 1 }
   local owner = assert(sim:account { role = "main", balances = { USDT = "1000" } })
-  local asked = 0
+  local asked
   assert(sim:save_address { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", address = ADDRESS })
-  local function run()
+  local function run(number)
+    asked = 0
     local inner = sim:transport()
     local transport = { sleep = function(_, ms) return inner:sleep(ms) end }
     function transport.send(_, request)
       if request.target:find("withdraw/history", 1, true) then
         asked = asked + 1
-        if asked == emptied then return EMPTY end
+        if asked == number then return EMPTY end
       end
       return inner:send(request)
     end
@@ -40,12 +41,9 @@ local function pay_again(days, emptied)
     journal:close()
     files.remove_database(path)
   end
-  local number = emptied
-  emptied = 0
-  run()
+  run(0)
   sim:advance(days * DAY)
-  asked, emptied = 0, number
-  run()
+  run(emptied)
   return sim:counts()["wallet.withdraw"].applied, asked
 end
 

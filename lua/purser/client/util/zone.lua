@@ -48,7 +48,7 @@ local function read(name)
       local offset_at, message = tz_file.read(text)
       return offset_at, message and ("%s/%s: %s"):format(folder, name, message)
     end
-    found = found or files.open(folder .. "/UTC") and folder
+    found = found or files.read(folder .. "/UTC") and folder
   end
   if not found then
     return nil, ('the zone "%s" needs a tz database, and this system has none in %s; install the package tzdata, or '

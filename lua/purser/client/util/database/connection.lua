@@ -178,8 +178,8 @@ function M.rows(self, sql, ...)
   return rows, affected
 end
 
--- A query of a server in no transaction: one round trip, whose rows say whose session it had. Without a row of the
--- query there is one with the session alone.
+-- A query of a server in no transaction takes one round trip. Each row names the session that answered. A query without
+-- rows gives one row, with the session alone.
 local GUARDED = "SELECT own.session AS of_session, found.* FROM (SELECT " .. postgresql.session .. ") AS own "
   .. "LEFT JOIN (SELECT '1'::text AS is_found, asked.* FROM (%s) AS asked) AS found ON true"
 local guarded = {} -- by SQL text
