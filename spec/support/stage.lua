@@ -18,6 +18,17 @@ local GOOD = { good = { alt = "IP:127.0.0.1,DNS:localhost" } }
 function M.get() return { method = "GET", target = "/" } end
 function M.withdrawal() return { method = "POST", target = "/withdraw", body = "{}", at_most_once = true } end
 
+--- Returns the sockets that a child of this process inherits, as a set.
+function M.inherited()
+  local sockets, pipe = {}, assert(io.popen "ls -l /proc/self/fd")
+  for line in pipe:lines() do
+    local socket = line:match "socket:%[%d+%]"
+    if socket then sockets[socket] = true end
+  end
+  pipe:close()
+  return sockets
+end
+
 ---@param make (fun(options: table): table|nil, string|nil)|nil  what `transport` calls
 ---@param subjects table|nil  of the certificates: { good = ... } unless given
 function M.new(make, subjects)

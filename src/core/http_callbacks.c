@@ -93,6 +93,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     (void)total, (void)now, (void)up_total, (void)up_now;
     enum { EVERY = 16 }; /* a short response has some four turns */
     pu_http_easy *easy = context;
+    pu_http_sockets_mark_pair(easy->sockets); /* of a look-up */
     if (++easy->turns % EVERY || easy->header_bytes == 0 || http_version(easy) > CURL_HTTP_VERSION_1_1) return 0;
     const pu_http_socket *socket = pu_http_sockets_get(easy->sockets, easy->connection);
     uint64_t received = socket ? pu_http_socket_received(socket) : 0;
@@ -180,10 +181,23 @@ static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
+/* Called before each look-up, after libcurl made what the transfer needs otherwise. */
+static int on_look_up(void *state, void *reserved, void *context)
+{
+    (void)state;
+    (void)reserved;
+    pu_http_easy *easy = context;
+    pu_http_sockets_mark_pair(easy->sockets);
+    pu_http_sockets_expect_pair(easy->sockets);
+    return 0;
+}
+
 bool pu_http_easy_watch(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
-    return curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, on_connecting) == CURLE_OK &&
+    return curl_easy_setopt(curl, CURLOPT_RESOLVER_START_FUNCTION, on_look_up) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_RESOLVER_START_DATA, easy) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, on_connecting) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_SOCKOPTDATA, easy) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_CLOSESOCKETFUNCTION, pu_http_sockets_on_close) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_CLOSESOCKETDATA, easy->sockets) == CURLE_OK &&

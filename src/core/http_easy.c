@@ -469,6 +469,7 @@ bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
     if (!pu_http_easy_prepare(easy, request)) return false;
     pu_sigpipe sigpipe;
     pu_sigpipe_hold(&sigpipe);
+    if (easy->own.last_id == 0) pu_http_sockets_expect_pair(&easy->own); /* libcurl's multi handle, made when needed */
     CURLcode code = curl_easy_perform(easy->curl);
     if (pu_http_easy_reconnects(easy, time_left(easy, request))) code = curl_easy_perform(easy->curl);
     pu_sigpipe_release(&sigpipe);

@@ -114,7 +114,9 @@ bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu
     multi->options = options;
     multi->timer_ms = multi->earliest_ms = -1;
     if (!pu_http_global(error)) return false;
+    pu_http_sockets_expect_pair(&multi->sockets);
     CURLM *curl = multi->curl = curl_multi_init();
+    pu_http_sockets_mark_pair(&multi->sockets);
     if (curl && curl_multi_setopt(curl, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,29 @@ bool pu_http_sockets_add(pu_http_sockets *sockets, curl_socket_t fd)
     }
     sockets->list[sockets->count++] = (pu_http_socket){.fd = fd, .id = ++sockets->last_id};
     return true;
+}
+
+void pu_http_sockets_expect_pair(pu_http_sockets *sockets)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets->pair) != 0) return;
+    close(sockets->pair[0]);
+    close(sockets->pair[1]);
+    sockets->expects_pair = true;
+}
+
+static bool is_local(int fd)
+{
+    struct sockaddr_storage name;
+    socklen_t size = sizeof name;
+    return getsockname(fd, (struct sockaddr *)&name, &size) == 0 && name.ss_family == AF_UNIX;
+}
+
+void pu_http_sockets_mark_pair(pu_http_sockets *sockets)
+{
+    if (!sockets->expects_pair) return;
+    sockets->expects_pair = false;
+    for (int i = 0; i < 2; i++)
+        if (is_local(sockets->pair[i])) (void)fcntl(sockets->pair[i], F_SETFD, FD_CLOEXEC);
 }
 
 int pu_http_sockets_on_close(void *context, curl_socket_t fd)

@@ -37,10 +37,20 @@ typedef struct pu_http_sockets {
     int64_t last_id;
     size_t taken; /* bytes of bodies that arrived during the step */
     bool watched; /* a host's loop may hold duplicates of the descriptors: closing alone ends no connection */
+    bool expects_pair;
+    int pair[2]; /* the numbers that libcurl's next pair of sockets gets */
 } pu_http_sockets;
 
 /* Notes a new socket of libcurl. False: no memory. */
 bool pu_http_sockets_add(pu_http_sockets *sockets, curl_socket_t fd);
+
+/* libcurl wakes its waiting calls by pairs of sockets of its own, one for a multi handle, one for a look-up; an older
+ * libcurl leaves them open in children. Call before libcurl makes a pair: notes the two lowest free descriptors. Where
+ * another thread opens descriptors meanwhile, or forks, a pair may stay open in a child. */
+void pu_http_sockets_expect_pair(pu_http_sockets *sockets);
+
+/* Closes the expected pair in children, if libcurl made one. */
+void pu_http_sockets_mark_pair(pu_http_sockets *sockets);
 
 /* For CURLOPT_CLOSESOCKETFUNCTION, with the owner as data: forgets and closes the socket. */
 int pu_http_sockets_on_close(void *sockets, curl_socket_t fd);

@@ -7,7 +7,8 @@ local libcurl = require "purser.client.util.libcurl"
 local multi = require "purser.client.transport.multi"
 local peers = require "peer"
 local socket = require "socket"
-local stage = require("stage").new(multi.new)
+local stages = require "stage"
+local stage = stages.new(multi.new)
 
 local transport = stage.transport
 local peer, made
@@ -51,6 +52,14 @@ describe("the multi transport", function()
     assert.equal("{}", response.body)
     assert.matches("^POST /x%?a=1 HTTP/1.1\r\n.*\r\nA: b\r\nContent%-Length: 2\r\n\r\n{}$", peer:last())
     assert.is_true(assert(t:send(get())).reused)
+  end)
+
+  it("leaves no socket open in a child, libcurl's own pairs included, during a request", function()
+    local before, t = stages.inherited(), transport()
+    peer:script "head body stall"
+    t:submit(get())
+    arrive(t, 1)
+    assert.same(before, stages.inherited())
   end)
 
   it("gives ids, and each answer once", function()
