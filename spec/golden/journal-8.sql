@@ -110,7 +110,7 @@ CREATE UNIQUE INDEX purser_calls_client_id ON purser_calls (key, operation) WHER
 CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (form, queue) WHERE queue <> '';
 CREATE INDEX purser_calls_name ON purser_calls (payment, queue) WHERE queue <> '';
 CREATE UNIQUE INDEX purser_calls_record ON purser_calls (record_id, history) WHERE record_id <> '' AND history <> '';
-CREATE INDEX purser_calls_undecided ON purser_calls (sent_at, id) WHERE state IN ('open', 'unknown', 'undecided');
+CREATE INDEX purser_calls_undecided ON purser_calls (sent_at, id) WHERE (state = 'open' OR state = 'unknown' OR state = 'undecided');
 CREATE INDEX purser_calls_time ON purser_calls (sent_at, id);
 CREATE INDEX purser_calls_state ON purser_calls (state, sent_at, id);
 CREATE INDEX purser_calls_digest ON purser_calls (digest, sent_at);

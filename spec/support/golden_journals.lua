@@ -14,7 +14,7 @@ local purser = require "purser"
 local simulated = require "simulated"
 
 local DUMPS = { ["journal-8.sql"] =
-  "2764b8b3a332a084c7444e9518516a122cda56134a89c8eb6d64b39d0ce7a18d" }
+  "3619bae116df2486ed9cd3b1b3764e984b3c65bae157753b20514d9857f0b47c" }
 
 -- Makes the database of a dump.
 local function load(name, options)

@@ -68,8 +68,8 @@ local generations = [[CREATE TABLE purser_generations (name TEXT PRIMARY KEY, ge
   changed_at TEXT NOT NULL)]]
 
 -- The index of calls without a known end holds nothing else: no statistics make a database read all rows. Queries have
--- this condition word by word.
-M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
+-- this condition word by word. SQLite would make a table of a list after IN for each row that is written.
+M.UNDECIDED = "(state = 'open' OR state = 'unknown' OR state = 'undecided')"
 
 -- A key, a payment and a record have one row each, in whatever process.
 local indexes = {
@@ -256,7 +256,7 @@ local rules = { before = option_schema.TIME }
 -- The empty text keeps the index of digests out: equal calls may be many, and undecided ones are few.
 local is_over = " WHERE id = $1 AND NOT (" .. M.UNDECIDED .. [[)
   AND NOT EXISTS (SELECT 1 FROM purser_calls AS other WHERE other.digest || '' = purser_calls.digest
-    AND other.]] .. M.UNDECIDED .. ")"
+    AND ]] .. M.UNDECIDED .. ")"
 
 local OF_NONE = " WHERE call = $1 AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE id = $2)"
 local delete_call = "DELETE FROM purser_calls" .. is_over
