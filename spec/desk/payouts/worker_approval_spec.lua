@@ -146,4 +146,22 @@ describe("a payment under a policy", function()
       assert.equal("done", assert(payouts:find "invoice-5").state)
     end
   end)
+
+  it("that a late copy's rejection leaves undecided counts in a sum", function()
+    policies.finish(at)
+    begin { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "8", hours = 24,
+      per = "account" } } }
+    local payouts = at.payouts_with { concurrency = 1, history_check = "never" }
+    at.add(payouts, 5, 5)
+    at.add(payouts, 4, 4)
+    approve(payouts, { "invoice-4", "invoice-5" })
+    at.set "blocked = 'yes' WHERE payment = 'invoice-4'"
+    at.sim:fault { kind = "reject", code = "700003", message = "too late", operation = at.TRANSFER, times = 1 }
+    at.sim:fault { kind = "reject", code = "700007", message = "no", operation = "sub_account.transfer_history",
+      times = 1000 }
+    assert.equal(1, run_to_its_end(payouts).undecided)
+    at.set "due_at = '', blocked = '' WHERE payment = 'invoice-4'"
+    local report = run_to_its_end(payouts)
+    assert.same({ 1, 1, 0 }, { report.undecided, report.waiting, report.done })
+  end)
 end)

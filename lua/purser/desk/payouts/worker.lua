@@ -78,10 +78,9 @@ end
 
 function after.rejected(self, message, err)
   if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
-  -- the clock was right: the copy that was judged was a late one
+  -- the clock was right: the copy that was judged was a late one, and an earlier one may have been executed
   if planned.was_too_late(err) and not err.is_explained then
-    self.call_state = "rejected"
-    return after.unknown(self, message)
+    return { stage = "sent", state = "unknown", message = message }
   end
   -- not the service's word, a firewall's perhaps; or the clock was wrong
   if err and (err.kind ~= "api" or err.is_explained) then return again(self, message) end
@@ -141,7 +140,7 @@ local function reconcile(self)
   if answer and answer.outcome == "undecided" and not self.put_off_at then
     window.readings, self.window = run.last_readings, window
     put_off(self)
-  elseif answer and answer.outcome == "undecided" and (self.rejection or self.call_state == "rejected") then
+  elseif answer and answer.outcome == "undecided" and self.rejection then
     conclude(self, answer) -- the call keeps the end of its attempt
   elseif err then
     -- the service may reject both for one reason, such as an account that does not exist

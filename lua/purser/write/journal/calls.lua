@@ -241,6 +241,7 @@ local MAX_DELAY_MS = 3 * 86400000 -- no payment is put off for longer
 ---@class purser.Stage  what becomes of a payment
 ---@field stage string
 ---@field due_in number|nil     ms until it may be sent
+---@field state string|nil       of its call, where that is not the state of the end
 ---@field blocked boolean|nil   until something changes
 ---@field rejected boolean|nil  it is looked for before it counts as failed
 ---@field message string|nil
@@ -249,7 +250,7 @@ local MAX_DELAY_MS = 3 * 86400000 -- no payment is put off for longer
 ---@return table<string, string> columns
 function M.staged(tx, change)
   local set = { stage = change.stage, blocked = change.blocked and "yes" or "",
-    rejected = change.rejected and "yes" or "", message = text_of(change.message),
+    rejected = change.rejected and "yes" or "", message = text_of(change.message), state = change.state,
     due_at = change.due_in and time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) or "" }
   if change.stage ~= "sent" and change.stage ~= "taken" then set.worker = "" end
   if change.candidates then set.record = candidates.text(change.candidates, keep) end
