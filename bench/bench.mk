@@ -23,7 +23,7 @@ $(BUILD)/bench/floor_http: bench/floor_http.c
 # Instructions do not depend on who else uses the machine, so small changes show.
 bench-instructions: bench-setup
 	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/instructions.lua \
-		build/bench/instructions-$(LUA).tsv
+		build/bench/instructions-$(LUA).tsv $(or $(ROUNDS),1)
 
 # decode
 # The floor is built beside the module, once for each Lua.

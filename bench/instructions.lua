@@ -2,8 +2,9 @@
 --- Counts the processor instructions of a piece of work in user space, counted by valgrind. Each program runs with two
 -- counts; the difference, divided, is what one piece takes, without the start of the program. Of a program that makes
 -- one call it also measures the most memory, in KiB: resident pages, those of libraries that others share included.
+-- Lua's hashes have another seed in each process: a figure is the median of ROUNDS.
 --
---   instructions.lua [FILE]
+--   instructions.lua [FILE [ROUNDS]]
 
 local output_of = require "bench.output_of"
 local service = require "bench.service"
@@ -12,16 +13,28 @@ local path = arg[1]
 local build = os.getenv "BUILD" or "build/lua5.4"
 local lua = os.getenv "LUA" or "lua5.4"
 
-local function count(command)
-  local valgrind = "valgrind --tool=callgrind --callgrind-out-file=/dev/null "
+local rounds = tonumber(arg[2]) or 1
+
+local function count(command, environment)
+  local valgrind = (environment or "") .. " valgrind --tool=callgrind --callgrind-out-file=/dev/null "
   local text = output_of(valgrind .. command .. " 2>&1 >/dev/null")
   local number = text:match "I%s+refs:%s+([%d,]+)"
   assert(number, text)
   return tonumber((number:gsub(",", "")))
 end
 
-local function per_piece(command, low, high)
-  return (count(command:format(high)) - count(command:format(low))) / (high - low)
+local function median_of(fn)
+  local found = {}
+  for i = 1, rounds do found[i] = fn() end
+  table.sort(found)
+  return found[math.ceil(rounds / 2)]
+end
+
+local function per_piece(work)
+  local low, high = work[3] or 200, work[4] or 600
+  return median_of(function()
+    return (count(work[2]:format(high), work.environment) - count(work[2]:format(low), work.environment)) / (high - low)
+  end)
 end
 
 local server = service.start(50)
@@ -42,6 +55,10 @@ local works = {
   { "W3, bare objects of the core", ("%s bench/bare_client.lua decoded %s %%d"):format(lua, server.plain) },
   { "W3, the same without decoding", ("%s bench/bare_client.lua sent %s %%d"):format(lua, server.plain) },
   { "W3, Purser", ("%s seq %s %%d"):format(client, server.plain) },
+  { "W3, Purser, collector as in a host",
+    ("%s -e 'collectgarbage \"incremental\"' bench/transport_client.lua seq %s %%d"):format(lua, server.plain) },
+  { "W3, Purser, 64 free blocks a size", ("%s seq %s %%d"):format(client, server.plain),
+    environment = "GLIBC_TUNABLES=glibc.malloc.tcache_count=64" },
   { "W3 TLS, libcurl in C", ("%s seq %s %%d %s"):format(floor, server.tls, server.ca) },
   { "W3 TLS, Purser", ("%s seq %s %%d %s"):format(client, server.tls, server.ca) },
   { "W4, libcurl in C", ("%s multi %s/slow %%d 64"):format(floor, server.plain), 640, 1280 },
@@ -53,7 +70,7 @@ local works = {
 local lines = { "work\tinstructions" }
 local ok, message = pcall(function()
   for _, work in ipairs(works) do
-    local instructions = per_piece(work[2], work[3] or 200, work[4] or 600)
+    local instructions = per_piece(work)
     print(("%-36s %9.0f"):format(work[1], instructions))
     lines[#lines + 1] = ("%s\t%.0f"):format(work[1], instructions)
   end
@@ -64,7 +81,7 @@ local ok, message = pcall(function()
     { "start, Purser installed", purser_in(build .. "/bench/installed") },
   }
   for _, start in ipairs(starts) do
-    local instructions = count("--trace-children=yes " .. start[2])
+    local instructions = median_of(function() return count("--trace-children=yes " .. start[2]) end)
     local memory = output_of(("%s spawn 5 %s"):format(floor, start[2])):match "^%d+"
     print(("%-36s %9.0f %9d KiB"):format(start[1], instructions, memory))
     lines[#lines + 1] = ("%s\t%.0f\t%d"):format(start[1], instructions, memory)
