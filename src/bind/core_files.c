@@ -173,6 +173,13 @@ static int ignore_broken_pipes(lua_State *L)
     return 0;
 }
 
+/* close_on_exec(fd): no child keeps the descriptor open. A number that is no descriptor changes nothing. */
+static int close_on_exec(lua_State *L)
+{
+    (void)fcntl((int)luaL_checkinteger(L, 1), F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
 void lpu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -185,6 +192,7 @@ void lpu_bind_files(lua_State *L)
         {"write_new", write_new},
         {"read_ready", read_ready},
         {"ignore_broken_pipes", ignore_broken_pipes},
+        {"close_on_exec", close_on_exec},
         {NULL, NULL},
     };
     lpu_set_functions(L, functions, 0);

@@ -11,6 +11,7 @@ local redis = require "purser.hosts.limits.redis"
 local redis_server = require "redis_server"
 local property = require "store_property"
 local simulated_redis = require "simulated_redis"
+local stages = require "stage"
 
 local server
 
@@ -74,6 +75,13 @@ describe("a Redis server", function()
     assert(not why:find(server.password, 1, true))
     server:start()
     assert(limit:acquire(row, "key", pause))
+    limit:close()
+  end)
+
+  it("is asked over a socket that no child inherits", function()
+    local before, limit = stages.inherited(), limit_of "children"
+    assert(limit:acquire(row, "key", pause))
+    assert.same(before, stages.inherited())
     limit:close()
   end)
 

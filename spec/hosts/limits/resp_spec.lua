@@ -80,7 +80,7 @@ describe("a socket of a path", function()
     finally(function() package.loaded["socket.unix"] = kept end)
     local function make()
       return { settimeout = function(_, seconds) asked[#asked + 1] = seconds end,
-        connect = function(_, path) asked[#asked + 1] = path return true end }
+        connect = function(_, path) asked[#asked + 1] = path return true end, getfd = function() return -1 end }
     end
     for _, library in ipairs { make, { stream = make } } do
       package.loaded["socket.unix"] = library

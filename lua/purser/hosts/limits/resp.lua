@@ -2,6 +2,7 @@
 -- A connection to Redis (RESP2) over a socket of LuaSocket or of nginx: what the rate limit needs, on every Lua.
 -- Debian's lua-redis knows none after 5.3.
 
+local core = require "purser.core"
 local loopback = require "purser.client.util.loopback"
 
 local Connection = {}
@@ -97,6 +98,7 @@ local function plain_socket(options, timeout_ms)
   local made = options.path and (type(library) == "table" and library.stream or library)() or library.tcp()
   made:settimeout(timeout_ms / 1000)
   local socket, why = join(made, options, "")
+  if socket then core.close_on_exec(socket:getfd()) end -- a child could go on asking without a password
   if socket and not options.path then socket:setoption("tcp-nodelay", true) end
   return socket, why
 end
