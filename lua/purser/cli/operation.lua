@@ -269,6 +269,8 @@ local function made_ends(result, word)
 end
 
 local function fail(screen, err, options)
+  local shown = before.is_cancel(screen.row) and before.show_uncancelled(screen, err, options)
+  if shown then return shown end
   if options.reconcile and err.outcome == "unknown" then return M.find_out(screen, err, options) end
   local code, plan = report.failure(screen.row, screen.asked, err), err.details and err.details.plan
   if plan and options.format ~= "json" then report.write(plan, true) end -- which persons have to sign
@@ -301,6 +303,7 @@ function looks.show(screen, options)
   local params, now = screen.params, core.now_ms()
   screen.result, screen.err, screen.part = listing.run(screen.client, screen.row, params, { options = screen.call,
     now = now, all = options.all, from = tonumber(params.startTime), to = tonumber(params.endTime) or now })
+  if screen.result and screen.keep then screen.keep(screen.result) end
 end
 
 function looks.follow() end
@@ -337,7 +340,7 @@ function looks.send(screen, options)
     report.bad_input("the service shows the new key's secret this once, and it would be lost; give --secret-file FILE "
       .. "or --show-secret")
   else
-    if row.reconcile and row.reconcile.target_state then before.find_record(screen, options) end
+    if before.is_cancel(row) then before.find_record(screen, options) end
     look_up(screen, options)
     before.look_by_id(screen, options)
   end
@@ -353,6 +356,7 @@ function M.look(options, _, request)
     screen.call.extra_params = screen.call.extra_params or {}
     screen.call.extra_params[pair[1]] = pair[2]
   end
+  screen.keep = row.full_name == "wallet.withdrawal_history" and connection.keeper(screen.client, options) or nil
   looks[request.way](screen, options)
   return screen
 end
@@ -388,7 +392,9 @@ function says.show(screen, options)
   return report.DONE
 end
 
-function says.follow(screen, options) return listing.follow(screen.client, screen.row, screen.params, options) end
+function says.follow(screen, options)
+  return listing.follow(screen.client, screen.row, screen.params, options, screen.keep)
+end
 
 function says.request(screen, options)
   local row, sources = screen.row, screen.sources
