@@ -104,17 +104,23 @@ function M.look_by_id(screen, options)
   end
 end
 
---- Shows the record that a lost journal did not know. Returns the ends.
-function M.show_found(screen, options)
+--- Returns how the record that a lost journal did not know differs from the call; nil for no such difference.
+function M.found_other(screen, options)
   local record, params = screen.found, screen.params
   for _, name in ipairs { "amount", "coin", "asset", "address" } do
     local was, is = record[name], params[name]
     local differs = name == "amount" and was and is and decimal(tostring(was)) ~= decimal(tostring(is))
     if was and is and (differs or name ~= "amount" and tostring(was) ~= tostring(is)) then
-      report.bad_input("the key %s was used before the journal was made: the service has %s %s of it, and this line "
-        .. "has %s; give another key", options.key, name, tostring(was), tostring(is))
+      return ("the key %s was used before the journal was made: the service has %s %s of it, and this line "
+        .. "has %s; give another key"):format(options.key, name, tostring(was), tostring(is))
     end
   end
+end
+
+--- Shows the record that a lost journal did not know. Returns the ends.
+function M.show_found(screen, options)
+  local record, other = screen.found, M.found_other(screen, options)
+  if other then report.bad_input("%s", other) end
   report.note("nothing was sent: the journal is new, and the service has this call already")
   output.write(output.record(screen.lookup, record, options), options)
   local is_undone = screen.row.by_name.address and ({ [8] = true, [9] = true })[tonumber(record.status)]

@@ -15,6 +15,7 @@ local key_file = require "purser.client.util.key_file"
 local lazy = require "purser.client.util.lazy"
 local listing = lazy "purser.cli.listing"
 local output = require "purser.cli.output"
+local planned = lazy "purser.write.planned"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -313,14 +314,32 @@ function looks.request(screen, options)
   screen.request, screen.err = screen.client:preview(screen.row.full_name, screen.params, screen.call)
 end
 
+-- Returns what the sending of a plan would end with, as an error and as a warning: its key was used, or a guard rule, a
+-- limit or a parameter says no.
+local function refusal_of(screen, options)
+  local client, name, journal = screen.client, screen.row.full_name, screen.sources.journal
+  local made, err = client:recall(name, screen.asked, screen.call)
+  if err then return report.sentence(err) end
+  if not made then before.look_by_id(screen, options) end
+  if screen.found and before.found_other(screen, options) then return before.found_other(screen, options) end
+  if made or screen.found then
+    return nil, ("this call was made with the key %s: nothing would be sent"):format(options.key)
+  end
+  add_passwords(screen.row, screen.params, options)
+  err = select(2, client:preview(name, screen.params, screen.call))
+  if not err and journal then
+    err = report.must(planned.refusals(client, journal, { { operation = name, params = screen.params } }))[1]
+  end
+  return err and report.sentence(err)
+end
+
 function looks.plan(screen, options)
   local plan = plan_of(screen, options)
   screen.plan = plan
   if not plan.ok then return end
-  add_passwords(screen.row, plan.params, options)
-  local request, err = screen.client:preview(screen.row.full_name, plan.params, screen.call)
-  if request then return end -- else the guard rules or a parameter say no
-  plan.ok, plan.problems[1] = false, report.sentence(err)
+  screen.params = plan.params
+  local problem, warning = refusal_of(screen, options)
+  plan.ok, plan.problems[1], plan.warnings[#plan.warnings + 1] = not problem, problem, warning
 end
 
 function looks.send(screen, options)

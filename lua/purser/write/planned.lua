@@ -18,6 +18,7 @@ local payees = require "purser.write.payees"
 local private = require "purser.client.util.private"
 local reading = require "purser.write.reading"
 local service_clock = require "purser.client.call.clock"
+local spending = require "purser.write.guard.spending"
 local setbacks = require "purser.client.call.setbacks"
 local validate = require "purser.client.call.validate"
 local words = require "purser.write.journal.words"
@@ -111,6 +112,34 @@ function M.insert(tx, columns)
   if call_ then tx:reject(intents.key_of_call(call_, columns.payment)) end
   columns.id, columns.state = id, "planned"
   return calls.insert(tx, columns)
+end
+
+--- Returns why the journal would refuse calls now, by their places in the list: a payment's key is that of a single
+--- call, or a limit is exceeded, together with the calls before it. Nothing is kept. Nil and an error where the journal
+--- cannot be read.
+---@param client purser.Client
+---@param journal purser.Journal
+---@param list { operation: string, params: table, id: string|nil, queue: string|nil, payment: string|nil }[]
+---@return table<integer, purser.Error>|nil refusals, purser.Error|nil err
+function M.refusals(client, journal, list)
+  local guard, found = private.state_of(client)._guard, {}
+  local brought, own, message = guard and guard.limits or {}, home.read(journal.db)
+  if not own then return nil, M.error(message) end
+  local is_limited = next(brought) ~= nil or next((spending.limits(own))) ~= nil
+  local _, problem = journal.db:transaction(function(tx)
+    for i, one in ipairs(list) do
+      local row, other = operations.by_name[one.operation], nil
+      if one.payment then
+        other = calls.call_with_key(tx, { key = one.id or "", queue = one.queue or "", payment = one.payment })
+      end
+      found[i] = other and intents.key_of_call(other, one.payment) or is_limited and spending.judge(tx, own,
+        { params = one.params, sent_at = client:now() }, row, { id = "of a plan", content = tostring(i) }, brought)
+        or nil
+    end
+    tx:reject(found) -- the sums of a plan are nobody's
+  end, not is_limited)
+  if problem ~= found then return nil, M.error(problem) end
+  return found
 end
 
 --- Returns the row of an equal call without a known end, an undecided one first, locked; nil for none.

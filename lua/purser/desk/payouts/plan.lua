@@ -405,6 +405,27 @@ local function seen(client, payments, options)
   return view
 end
 
+-- Notes what the journal would refuse of the payments to send: a key in use is an error, a limit a warning, since the
+-- payment waits for the limit's next period. Returns an error where the journal cannot be read.
+local function note_refusals(client, view, options)
+  local list, payments = {}, {}
+  for _, entry in ipairs(view.send) do
+    local row = entry.row
+    if row and row.effect == "transfer" and entry.state ~= "sent" and not entry.problems[1] then
+      list[#list + 1] = { operation = entry.operation, params = entry.params, id = entry.made and entry.made.id,
+        payment = entry.key, queue = options.queue and options.queue.queue }
+      payments[#list] = entry
+    end
+  end
+  local refusals, err = planned.refusals(client, options.journal, list)
+  for i, refusal in pairs(refusals or {}) do
+    local is_limit = refusal.code == "guard.spending_limit"
+    table.insert(payments[i][is_limit and "warnings" or "problems"], refusal.message
+      .. (refusal.hint and "; " .. refusal.hint or ""))
+  end
+  return err
+end
+
 --- Does what purser.payouts.plan and payouts:plan say.
 function M.plan(client, payments, options)
   options = options or {}
@@ -429,10 +450,13 @@ function M.plan(client, payments, options)
     for _, entry in ipairs(view[section]) do
       local payment = options.queue and by_key[entry.key] or entry -- keys of no queue may be there twice
       entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
+      entry.warnings = payment.warnings
       entry.payee = payment.payee or entry.now and not entry.difference and entry.now.payee or nil
       known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
     end
   end
+  if options.journal then err = note_refusals(client, view, options) end
+  if err then return nil, err end
   if payments then M.find_odd(payments, known, paid, look_alike) end
   for key, texts in pairs(view.alike) do
     for _, text in ipairs(texts) do table.insert(by_key[key].odd, text) end
