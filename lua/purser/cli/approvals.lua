@@ -184,7 +184,8 @@ function M.approve.grammar()
       { "--made", "Sign that you made it: for policies that ask for the maker's signature.", target = "kind",
         value = "made", without = "--withdraw" },
       { "--sum", "<amount>", "The largest sum of the plan, or its rows where it moves nothing; else you are asked." },
-      { "--records", "<file>", "What you signed before; without it ~/.purser-signed." } },
+      { "--records", "<file>", "What you signed before; without it ~/.purser-signed." },
+      connection.journal_option "The payer's journal, where you can read it: what was paid is shown." },
     connection.messages,
   }
 end
@@ -249,6 +250,7 @@ function M.approve.look(options)
   local home = credentials.home()
   options.records = options.records or home and home .. "/.purser-signed"
   screen.target = target_of(options.plan, options, options.kind)
+  connection.may_lack_journal("approve", options)
   M.show(options, screen.text)
   return screen
 end

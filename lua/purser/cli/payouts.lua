@@ -39,7 +39,8 @@ local function read_list(options)
     options.queue = written.head.queue
     local payments = { written = written }
     for i, row in ipairs(written.rows) do
-      payments[i] = { key = row.key, operation = row.operation, params = row.params, payee = row.payee }
+      payments[i] = { key = row.key, operation = row.operation, params = row.params, payee = row.payee,
+        line = i + 1 }
     end
     return payments
   end
@@ -189,6 +190,7 @@ end
 function actions.plan.say(screen, options)
   local plan = screen.plan
   if plan.bad == 0 and not plan.signed and connection.policy(options) then
+    for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
     report.note("%s", payments_plan.sums(plan))
     return approvals.write_plan(options, screen.at, screen.payments and plan.payments or plan.send)
   end

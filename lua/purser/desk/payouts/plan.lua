@@ -452,7 +452,9 @@ function M.plan(client, payments, options)
       entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
       entry.warnings = payment.warnings
       entry.payee = payment.payee or entry.now and not entry.difference and entry.now.payee or nil
-      known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
+      -- what a signed plan added was shown to nobody who pays
+      local is_shown = entry.now and not entry.difference and (entry.state ~= "waiting" or entry.now.mark ~= "")
+      known[entry.key] = is_shown or known[entry.key]
     end
   end
   if options.journal then err = note_refusals(client, view, options) end
