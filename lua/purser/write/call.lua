@@ -120,10 +120,11 @@ end
 local WriteCall = {}
 WriteCall.__index = WriteCall
 
--- Makes sure that the journal is for the client and its API key: see journal/home.lua.
-local function identify(client, is_look, is_call)
+--- Makes sure that the journal is for the client and its API key: see journal/home.lua.
+function M.identify(client, is_look, is_call)
   return intents.identify(M.journal_of(client), client, M.signer_of(client), is_look, is_call)
 end
+local identify = M.identify
 
 -- Records a call. Returns the call; or nil and an error; or nil, nil and the call with the same key. Allocates all that
 -- the end needs: once the request has left, memory may be short.

@@ -204,6 +204,17 @@ M.note_in = arrival.note
 ---@type fun(tx: table, client: purser.Client)
 function M.enter(tx, client) home.enter(tx, client:account(), private.state_of(client)._host) end
 
+--- Makes sure, before anything is taken, that a client's journal is for the client and its API key. Returns true, also
+--- where the service cannot say now whose key it is: a sending asks again. Nil and an error for another's key.
+---@param client purser.Client
+---@param is_look boolean|nil  nothing is to be written
+---@return true|nil ok, purser.Error|nil err
+function M.identify(client, is_look)
+  local ok, problem = call.identify(private.state_of(client), is_look, true)
+  if ok or errors.is(problem) and problem.code == "journal.key_unknown" then return true end
+  return nil, M.error(problem)
+end
+
 --- Returns a record's id; nil for none.
 ---@type fun(record: table): string|nil
 M.record_id = intents.id_of
