@@ -55,6 +55,12 @@ local function alerts_of(options)
       made[option][pair[1]] = pair[2]
     end
   end
+  for _, option in ipairs { "above", "permissions" } do
+    if made[option] and not (made.state or options.every) then
+      report.bad_input("--%s tells what is new since the look before, and nothing would keep that look; give --state "
+        .. "FILE, or --every DURATION", option)
+    end
+  end
   if made.webhook and not made.secret then report.bad_input "--webhook needs --secret-file FILE" end
   return made
 end
