@@ -78,6 +78,9 @@ local function expect(payments, options)
         pair[1], tostring(wanted))
     end
   end
+  local last = payments[#payments]
+  for _, pair in ipairs(options.expect_sum) do sums[pair[1]] = nil end
+  if last and next(sums) == nil then last.cut = nil end -- the sum of each asset is as expected
 end
 
 local function filtered(payments, options)

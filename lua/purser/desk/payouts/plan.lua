@@ -143,6 +143,13 @@ local function mark_paid(payments, known, paid)
   end
 end
 
+local function mark_cut(payments, known)
+  local last = payments[#payments]
+  if not last or not last.cut or known[last.key] then return end
+  table.insert(last.odd, "its line has no line end, and a list that was cut looks so: a part of the amount, or more "
+    .. "lines, may be missing; end the line, or give --expect-sum for each asset")
+end
+
 -- Marks the highest amounts where there is a gap below them.
 local function mark_far(payments, known)
   mark(payments, known, function(payment)
@@ -238,6 +245,7 @@ function M.find_odd(payments, known, paid, look_alike)
   mark_paid(payments, known, paid)
   mark_alike(payments, known, look_alike)
   mark_far(payments, known)
+  mark_cut(payments, known)
 end
 
 --- Sums the payments without problems, by payer and asset.
@@ -326,6 +334,7 @@ end
 ---@field warnings? string[]     what to look at before
 ---@field odd? string[]          why it may be a mistake
 ---@field fee? string            of a withdrawal
+---@field cut? boolean           its line has no line end
 
 ---@class purser.PaymentsPlanOptions
 ---@field queue? purser.Payouts   its payments stand beside the list, in the sections of the plan
