@@ -131,7 +131,8 @@ describe("approvals in a shell", function()
     assert.matches("again.csv:2: " .. EQUAL, err)
     for _, name in ipairs { "alice", "bob" } do
       assert.matches("may%-1 +you paid the same amount there less than", ok("approve", path "again.plan", "--key",
-        ssh_keys.path(name), "--sum", "31.5", "--name", name, "--records", path(name .. ".new")))
+        ssh_keys.path(name), "--sum", "31.5", "--name", name, "--records", path(name .. ".new"), "--journal",
+        path "payer.db"))
     end
     ok("approvals", "add", path "again.plan", path "again.plan.alice.sig", path "again.plan.bob.sig")
     _, err = ok("payouts", "plan", path "again.plan")
