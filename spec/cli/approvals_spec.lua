@@ -120,6 +120,32 @@ describe("approvals in a shell", function()
     assert.matches("asked: treasury 4\n", ok("policy", "try", path "first.json", "--since", "30d"))
   end)
 
+  -- The plan of a list was written without a word about equal payments of last week.
+  it("shows what was paid before as odd, from the plan to the payment", function()
+    local id = select(2, ok("approvals", "status")):match "%-%-journal%-id of plans: (%S+)"
+    files.write(path "again.csv", "key,coin,network,address,amount\nmay-1,USDT,trc20," .. TRON .. ",20.5\nmay-2,USDT,"
+      .. "trc20," .. TRON .. ",11\n")
+    local EQUAL = 'odd: payment "may%-1": an equal payment was sent on %S+ %(done%): 20.5 USDT to ' .. TRON
+    local _, err = ok("payouts", "plan", path "again.csv", "--operation", "wallet.withdraw", "--output",
+      path "again.plan", "--journal-id", id, "--queue", "may")
+    assert.matches("again.csv:2: " .. EQUAL, err)
+    for _, name in ipairs { "alice", "bob" } do
+      assert.matches("may%-1 +you paid the same amount there less than", ok("approve", path "again.plan", "--key",
+        ssh_keys.path(name), "--sum", "31.5", "--name", name, "--records", path(name .. ".new"), "--journal",
+        path "payer.db"))
+    end
+    ok("approvals", "add", path "again.plan", path "again.plan.alice.sig", path "again.plan.bob.sig")
+    _, err = ok("payouts", "plan", path "again.plan")
+    assert.matches("again.plan:2: " .. EQUAL, err)
+    local code
+    code, _, err = purser("payouts", "run", path "again.plan", "--yes")
+    assert.equal(3, code, err)
+    assert.matches(EQUAL, err)
+    assert.equal(2, sent())
+    assert.equal(0, (purser("payouts", "drop", "may-1", "--queue", "may", "--yes")))
+    assert.equal(0, (purser("payouts", "drop", "may-2", "--queue", "may", "--yes")))
+  end)
+
   it("does not pay what one person withdrew", function()
     local id = select(2, ok("approvals", "status")):match "%-%-journal%-id of plans: (%S+)"
     files.write(path "july.csv", "key,coin,network,address,amount\ninv-9,USDT,trc20," .. TRON .. ",20\n")

@@ -46,4 +46,37 @@ describe("purser wallet cancel_withdrawal", function()
     assert.is_truthy(core.decode(out).error.message:find("is done, so it can no longer be cancelled", 1, true), out)
     assert.equal(before, (at.received "wallet.cancel_withdrawal"))
   end)
+
+  it("says by the record what became of a cancel without a clear answer", function()
+    local rows = { -- the state before, the fault, and the exit code and message
+      { 5, nil, 1, "is WAIT_PACKAGING, and not cancelled (the answer: " },
+      { 2, { kind = "lost_answer" }, 0, "is cancelled already (the answer: " },
+      { 2, { kind = "server_error", when = "before", status = 500 }, 4, "is AUDITING, and not cancelled by now" },
+    }
+    for _, row in ipairs(rows) do
+      local id = withdraw()
+      assert(at.world:set_withdrawal(id, row[1]))
+      local fault = row[2]
+      if fault then
+        fault.operation, fault.times = "wallet.cancel_withdrawal", 1
+        assert(at.world:fault(fault))
+      end
+      local code, out, err = cancel(id)
+      assert.equal(row[3], code, err)
+      assert.is_truthy(err:find(("the withdrawal %s %s"):format(id, row[4]), 1, true), err)
+      assert.equal(row[3] == 4, err:find("UNKNOWN", 1, true) ~= nil, err)
+      assert.equal(row[3] == 0, out:find("CANCEL", 1, true) ~= nil, out)
+    end
+  end)
+
+  it("is unknown where the record cannot be read either", function()
+    local id = withdraw()
+    for _, fault in ipairs { { kind = "lost_answer", operation = "wallet.cancel_withdrawal", times = 1 },
+      { kind = "reject", code = "700007", operation = "wallet.withdrawal_history", skip = 1, times = 1 } } do
+      assert(at.world:fault(fault))
+    end
+    local code, _, err = cancel(id)
+    assert.equal(4, code, err)
+    assert.is_truthy(err:find("UNKNOWN", 1, true), err)
+  end)
 end)

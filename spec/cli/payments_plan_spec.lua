@@ -37,6 +37,15 @@ local function held(key, amount, state, more)
 end
 
 describe("a plan as text", function()
+  it("names payments of the queue, which have no line, by their keys", function()
+    local one = payment("a", "wallet.withdraw", { amount = "1" })
+    local two = payment("b", "wallet.withdraw", { amount = "1" })
+    one.line, two.line, one.warnings, two.warnings = nil, nil, { "too much" }, { "too much" }
+    assert.same({ 'warning: 2 payments, such as payment "a": too much' }, payments_plan.notes(plan_of { one, two }))
+    two.warnings = {}
+    assert.same({ 'warning: payment "a": too much' }, payments_plan.notes(plan_of { one, two }))
+  end)
+
   it("names each error with file and line, and lets nothing of a file hide", function()
     local list = { payment("a\27", "wallet.withdraw", { coin = "USDT", amount = "1", address = "T\226\128\174" }, "1"),
       payment("b", "wallet.withdraw", { coin = "USDT", amount = "2" }) }

@@ -48,4 +48,29 @@ describe("a list of another account's journal", function()
       assert.equal(0, (command.run({ "payouts", action, "--journal", folder .. "/j.db" }, keys)))
     end
   end)
+
+  -- It waited a minute, ended with 4, and left the payments taken.
+  it("is not begun with the keys of another user: nothing is taken, and the error says whose they are", function()
+    local list = folder .. "/other.csv"
+    files.write(list, "key,coin,network,address,amount\ninv-2,USDT,TRX," .. TRON .. ",21\n")
+    local own = { PURSER_PROFILE = "mexc", PURSER_ACCOUNT = "treasury", PURSER_JOURNAL = folder .. "/own.db",
+      PURSER_API_KEY = keys.PURSER_API_KEY, PURSER_SECRET_KEY = keys.PURSER_SECRET_KEY,
+      PURSER_BASE_URL = keys.PURSER_BASE_URL }
+    assert.equal(0, (command.run({ "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", TRON,
+      "--amount", "20", "--yes" }, own)))
+    local other, before = assert(service.world:account { role = "main", balances = { USDT = "5000" } }), sent()
+    own.PURSER_API_KEY, own.PURSER_SECRET_KEY = other.api_key, other.secret_key
+    for _, action in ipairs { "plan", "run" } do
+      local line = { "payouts", action, list, "--operation", "wallet.withdraw" }
+      line[#line + 1] = action == "run" and "--yes" or nil
+      local code, out, err = command.run(line, own)
+      assert.same({ 2, "" }, { code, out })
+      assert.matches("the service says that this API key is of user", err, 1, true)
+      assert.matches("nothing was sent", err, 1, true)
+      assert.is_nil(err:find("waiting", 1, true), err)
+    end
+    assert.equal(before, sent())
+    local _, _, err = command.run({ "payouts", "report" }, own)
+    assert.matches("holds no payment", err, 1, true)
+  end)
 end)

@@ -2,6 +2,7 @@
 -- The records that an undecided payment may be: every one is kept and printed, the likest first; and the payee's name.
 
 local at_shell = require "at_shell"
+local command = require "command"
 local core = require "purser.core"
 
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -57,5 +58,25 @@ describe("a person's word on payments", function()
     at.rejected({ "payouts", "show", "rent" }, "for the payment of that key give --journal FILE")
     assert.equal(0, (payouts("settle", "rent", "not_done", "--by", "alice", "--yes")))
     assert.is_nil(core.decode((select(2, payouts("report", "--json"))))[1].candidates) -- a person has decided
+  end)
+
+  it("hears of a payment that was accepted, and cancelled later by hand", function()
+    local own = at_shell({ "--seed", "32" })
+    finally(own.stop)
+    local list = own.file("key,coin,network,address,amount\nold,USDT,TRX," .. TRON .. ",33\n")
+    local keys = own.with { PURSER_JOURNAL = own.file() }
+    local code, out, err = command.run({ "payouts", "run", list, "--operation", "wallet.withdraw", "--yes" }, keys)
+    assert.equal(0, code, out .. err)
+    assert.is_truthy(err:find("all 1 payments are made", 1, true), err)
+    local _, report = command.run({ "payouts", "report", "--json" }, keys)
+    local id = core.decode(report)[1].id
+    assert.equal(0, (command.run({ "wallet", "cancel_withdrawal", "--id", id, "--yes" }, keys)))
+    assert.equal(0, (command.run({ "wait", "withdrawal", id, "--goal", "cancelled" }, keys)))
+    _, report = command.run({ "payouts", "report" }, keys)
+    assert.is_truthy(report:find("old +done +cancelled +33 +USDT"), report)
+    code, _, err = command.run({ "payouts", "run", list, "--operation", "wallet.withdraw", "--yes" }, keys)
+    assert.equal(0, code)
+    assert.is_truthy(err:find("1 of 1 payments that the service accepted failed or were cancelled later", 1, true), err)
+    assert.is_nil(err:find("are made", 1, true), err)
   end)
 end)

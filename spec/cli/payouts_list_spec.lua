@@ -39,6 +39,34 @@ describe("a list of payments", function()
     end
   end)
 
+  -- 15.5 that was cut to 15 passed without a word.
+  it("is odd where its last line has no line end, unless the sums are as expected", function()
+    local journal, cut = at.file(), TEXT:sub(1, -4)
+    local ODD = '3: odd: payment "b": its line has no line end, and a list that was cut looks so'
+    local function shown(text, ...)
+      local words = { "payouts", "plan", "-", "--operation", "wallet.withdraw", ... }
+      local code, _, err = command.run(words, at.keys, text)
+      assert.equal(0, code, err)
+      return err:find(ODD, 1, true) ~= nil
+    end
+    for text, is_odd in pairs { [cut] = true, [TEXT:sub(1, -2)] = true, [TEXT] = false, [TEXT .. "\n"] = false,
+      [TEXT:gsub("\n", "\r\n")] = false, [TEXT .. "# the end"] = false } do
+      files.write(list, text)
+      local code, _, err = plan()
+      assert.equal(0, code, err)
+      assert.equal(is_odd, err:find(ODD, 1, true) ~= nil, err)
+      assert.equal(is_odd, shown(text))
+    end
+    assert.is_false(shown(cut, "--expect-sum", "USDT=51"))
+    assert.is_true(shown(cut, "--expect-count", "2")) -- the count says nothing of the amount
+    files.write(list, cut)
+    local before = at.received "wallet.withdraw"
+    local code, _, err = at.run("payouts", "run", list, "--operation", "wallet.withdraw", "--journal", journal, "--yes")
+    assert.equal(3, code, err)
+    assert.is_truthy(err:find(ODD, 1, true), err)
+    assert.equal(before, (at.received "wallet.withdraw"))
+  end)
+
   it("comes from standard input, too", function()
     local code, out, err = command.run({ "payouts", "plan", "-", "--operation", "wallet.withdraw" }, at.keys, TEXT)
     assert.equal(0, code, err)

@@ -57,6 +57,19 @@ describe("purser watch account", function()
     own.stop()
   end)
 
+  it("takes no option that tells of news alone where nothing keeps the look before", function()
+    for _, words in ipairs { { "--above", "USDT=1" }, { "--permissions" } } do
+      at.rejected({ "watch", "account", (table.unpack or unpack)(words) }, -- luacheck: ignore
+        words[1] .. " tells what is new since the look before", "give --state FILE, or --every DURATION")
+    end
+    local state = at.file()
+    assert.same({ 0, "", "" }, { watch("--above", "USDT=1", "--state", state) })
+    assert(at.world:deposit { account = "Acme", coin = "USDT", network = "Tron(TRC20)", amount = "2" })
+    local code, out = watch("--above", "USDT=1", "--state", state)
+    assert.equal(0, code)
+    assert.matches("deposit of USDT", out)
+  end)
+
   it("writes numbers for Prometheus", function()
     local path = at.file()
     assert.equal(0, (watch("--network", "USDT/TRX", "--metrics", path)))

@@ -171,6 +171,8 @@ end
 M.approve = {}
 
 function M.approve.grammar()
+  local journal = connection.journal_option "The payer's journal, where you can read it: what was paid is shown."
+  journal.env = nil -- that of the environment is the payer's, whose files a signer may not read
   return {
     text = "Read a plan, and sign it with `ssh-keygen -Y sign`. The signature is PLAN.NAME.sig.\n"
       .. "What you signed before is kept in a file of yours; what is not in it is shown as new.",
@@ -184,7 +186,8 @@ function M.approve.grammar()
       { "--made", "Sign that you made it: for policies that ask for the maker's signature.", target = "kind",
         value = "made", without = "--withdraw" },
       { "--sum", "<amount>", "The largest sum of the plan, or its rows where it moves nothing; else you are asked." },
-      { "--records", "<file>", "What you signed before; without it ~/.purser-signed." } },
+      { "--records", "<file>", "What you signed before; without it ~/.purser-signed." },
+      journal },
     connection.messages,
   }
 end

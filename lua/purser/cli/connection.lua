@@ -6,6 +6,7 @@ local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local lazy = require "purser.client.util.lazy"
+local planned = lazy "purser.write.planned"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local report = lazy "purser.cli.report"
@@ -67,20 +68,22 @@ M.safety = { "Safety",
 
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
--- Returns the journal of the account in a folder: FOLDER/ACCOUNT.db; the text itself where it names no folder.
+-- Returns the journal of the account in a folder: FOLDER/ACCOUNT.db; the text itself where it names no folder; or nil
+-- and a message.
 local function in_folder(text, options)
   local path = values.journal(text).sqlite
   local is_folder = path and select(4, core.file_mode(path)) == "folder"
   if not path or not is_folder and path:sub(-1) ~= "/" then return text end
   if not is_folder then
-    report.bad_input("--journal %s: there is no such folder; `mkdir -m 700 %s` makes it", text, values.shell_word(path))
+    return nil, ("--journal %s: there is no such folder; `mkdir -m 700 %s` makes it"):format(text,
+      values.shell_word(path))
   end
   local name = credentials.account(options)
   if not name then
-    report.bad_input("--journal %s is a folder, with a journal for each account, and no account is named; export "
-      .. "PURSER_ACCOUNT=NAME (or give --account NAME, where the command has it), or name the file", text)
+    return nil, ("--journal %s is a folder, with a journal for each account, and no account is named; export "
+      .. "PURSER_ACCOUNT=NAME (or give --account NAME, where the command has it), or name the file"):format(text)
   elseif not name:find "^[%w_][%w_.-]*$" then
-    report.bad_input('--journal %s is a folder, and the account "%s" makes no name of a file; name the file', text,
+    return nil, ('--journal %s is a folder, and the account "%s" makes no name of a file; name the file'):format(text,
       name)
   end
   return ("%s/%s.db"):format(path:match "^(/*.-)/*$", name)
@@ -93,9 +96,9 @@ function M.place_journal(options)
   local given = options.journal
   is_of_environment = given ~= nil and given == credentials.variable "PURSER_JOURNAL"
   if type(given) == "table" then
-    for i, text in ipairs(given) do given[i] = in_folder(text, options) end
+    for i, text in ipairs(given) do given[i] = report.must(in_folder(text, options)) end
   elseif given then
-    options.journal = in_folder(given, options)
+    options.journal = report.must(in_folder(given, options))
   end
 end
 
@@ -135,6 +138,36 @@ end
 function M.look_at_journal(command, text)
   M.need_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
+end
+
+-- Returns the journal in which a read may keep what it saw; or nil, and a message where one is named.
+local function journal_of_read(client, options)
+  local named, problem = options.kept_in or credentials.variable "PURSER_JOURNAL", nil
+  if not named then return nil end
+  local store, text = values.journal(named), nil
+  if store then text, problem = in_folder(named, options) end
+  if not text then return nil, problem end
+  store = values.journal(text)
+  if not purser.journal.exists(store) then return nil, ("there is no journal %s"):format(text) end
+  local journal, err = purser.journal.open(store)
+  err = err or journal:refusal(client)
+  return not err and journal or nil, err and M.journal_problem(text, err)
+end
+
+--- Returns a function that keeps what records of withdrawals show by now beside the journal's calls. A read needs no
+--- journal: that of PURSER_JOURNAL is left alone where it is missing, or of another account. Ends the command where a
+--- typed one is.
+---@return fun(records: table[])
+function M.keeper(client, options)
+  local journal, problem = journal_of_read(client, options)
+  if problem and options.kept_in then report.bad_input("%s", problem) end
+  return function(records)
+    local awaited = {}
+    for _, id in ipairs(journal and planned.awaited(journal) or {}) do awaited[id] = true end
+    for _, record in ipairs(records) do
+      if awaited[tostring(record.id)] then planned.note_in(journal, record, client:now()) end
+    end
+  end
 end
 
 -- Opens the journal of --journal. With `is_draft` an empty file stands in for a missing journal until a person said

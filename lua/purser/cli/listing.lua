@@ -157,7 +157,8 @@ local function keep(options, place)
 end
 
 --- Writes every record that came since the run before, as CSV or JSON lines, the oldest first. Returns the exit code.
-function M.follow(client, row, params, options)
+---@param see (fun(records: table[]))|nil  is given the records
+function M.follow(client, row, params, options, see)
   local cursor, asked = M.read_cursor(options.cursor), without_window(row, params)
   if options.format == "table" then options.format = "csv" end
   if cursor and options.output and core.file_mode(options.output) then
@@ -172,6 +173,7 @@ function M.follow(client, row, params, options)
   local count, first, records, err = 0, not cursor -- luacheck: ignore
   repeat
     records, err = read(walk, row, count, CHUNK)
+    if see then see(records) end
     if #records > 0 or first then output.write(render(row, records, options, first), options) end
     count, first = count + #records, false
   until #records < CHUNK

@@ -15,6 +15,7 @@ local key_file = require "purser.client.util.key_file"
 local lazy = require "purser.client.util.lazy"
 local listing = lazy "purser.cli.listing"
 local output = require "purser.cli.output"
+local planned = lazy "purser.write.planned"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -269,6 +270,8 @@ local function made_ends(result, word)
 end
 
 local function fail(screen, err, options)
+  local shown = before.is_cancel(screen.row) and before.show_uncancelled(screen, err, options)
+  if shown then return shown end
   if options.reconcile and err.outcome == "unknown" then return M.find_out(screen, err, options) end
   local code, plan = report.failure(screen.row, screen.asked, err), err.details and err.details.plan
   if plan and options.format ~= "json" then report.write(plan, true) end -- which persons have to sign
@@ -301,6 +304,7 @@ function looks.show(screen, options)
   local params, now = screen.params, core.now_ms()
   screen.result, screen.err, screen.part = listing.run(screen.client, screen.row, params, { options = screen.call,
     now = now, all = options.all, from = tonumber(params.startTime), to = tonumber(params.endTime) or now })
+  if screen.result and screen.keep then screen.keep(screen.result) end
 end
 
 function looks.follow() end
@@ -310,14 +314,32 @@ function looks.request(screen, options)
   screen.request, screen.err = screen.client:preview(screen.row.full_name, screen.params, screen.call)
 end
 
+-- Returns what the sending of a plan would end with, as an error and as a warning: its key was used, or a guard rule, a
+-- limit or a parameter says no.
+local function refusal_of(screen, options)
+  local client, name, journal = screen.client, screen.row.full_name, screen.sources.journal
+  local made, err = client:recall(name, screen.asked, screen.call)
+  if err then return report.sentence(err) end
+  if not made then before.look_by_id(screen, options) end
+  if screen.found and before.found_other(screen, options) then return before.found_other(screen, options) end
+  if made or screen.found then
+    return nil, ("this call was made with the key %s: nothing would be sent"):format(options.key)
+  end
+  add_passwords(screen.row, screen.params, options)
+  err = select(2, client:preview(name, screen.params, screen.call))
+  if not err and journal then
+    err = report.must(planned.refusals(client, journal, { { operation = name, params = screen.params } }))[1]
+  end
+  return err and report.sentence(err)
+end
+
 function looks.plan(screen, options)
   local plan = plan_of(screen, options)
   screen.plan = plan
   if not plan.ok then return end
-  add_passwords(screen.row, plan.params, options)
-  local request, err = screen.client:preview(screen.row.full_name, plan.params, screen.call)
-  if request then return end -- else the guard rules or a parameter say no
-  plan.ok, plan.problems[1] = false, report.sentence(err)
+  screen.params = plan.params
+  local problem, warning = refusal_of(screen, options)
+  plan.ok, plan.problems[1], plan.warnings[#plan.warnings + 1] = not problem, problem, warning
 end
 
 function looks.send(screen, options)
@@ -337,7 +359,7 @@ function looks.send(screen, options)
     report.bad_input("the service shows the new key's secret this once, and it would be lost; give --secret-file FILE "
       .. "or --show-secret")
   else
-    if row.reconcile and row.reconcile.target_state then before.find_record(screen, options) end
+    if before.is_cancel(row) then before.find_record(screen, options) end
     look_up(screen, options)
     before.look_by_id(screen, options)
   end
@@ -353,6 +375,7 @@ function M.look(options, _, request)
     screen.call.extra_params = screen.call.extra_params or {}
     screen.call.extra_params[pair[1]] = pair[2]
   end
+  screen.keep = row.full_name == "wallet.withdrawal_history" and connection.keeper(screen.client, options) or nil
   looks[request.way](screen, options)
   return screen
 end
@@ -388,7 +411,9 @@ function says.show(screen, options)
   return report.DONE
 end
 
-function says.follow(screen, options) return listing.follow(screen.client, screen.row, screen.params, options) end
+function says.follow(screen, options)
+  return listing.follow(screen.client, screen.row, screen.params, options, screen.keep)
+end
 
 function says.request(screen, options)
   local row, sources = screen.row, screen.sources

@@ -83,12 +83,15 @@ local function add_groups(out, plan, kind, name)
       break
     end
     local lines, who = {}, ('payment "%s"'):format(group[1].key)
-    for n, payment in ipairs(group) do lines[n] = payment.line end
+    for n, payment in ipairs(group) do lines[n] = payment.line end -- a payment of the queue has none
     if lines[2] then
       who = ("%d payments (lines %s)%s"):format(#lines, lines_text(lines),
         group.differs and (", such as that of line %d"):format(lines[1]) or "")
+    elseif group[2] then
+      who = ("%d payments, such as %s"):format(#group, who)
     end
-    out[#out + 1] = ("%s:%d: %s: %s: %s"):format(plan.path, lines[1], name, who, group.text)
+    out[#out + 1] = ("%s%s: %s: %s"):format(lines[1] and ("%s:%d: "):format(plan.path, lines[1]) or "", name, who,
+      group.text)
   end
 end
 

@@ -39,7 +39,8 @@ local function read_list(options)
     options.queue = written.head.queue
     local payments = { written = written }
     for i, row in ipairs(written.rows) do
-      payments[i] = { key = row.key, operation = row.operation, params = row.params, payee = row.payee }
+      payments[i] = { key = row.key, operation = row.operation, params = row.params, payee = row.payee,
+        line = i + 1 }
     end
     return payments
   end
@@ -77,6 +78,9 @@ local function expect(payments, options)
         pair[1], tostring(wanted))
     end
   end
+  local last = payments[#payments]
+  for _, pair in ipairs(options.expect_sum) do sums[pair[1]] = nil end
+  if last and next(sums) == nil then last.cut = nil end -- the sum of each asset is as expected
 end
 
 local function filtered(payments, options)
@@ -189,6 +193,7 @@ end
 function actions.plan.say(screen, options)
   local plan = screen.plan
   if plan.bad == 0 and not plan.signed and connection.policy(options) then
+    for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
     report.note("%s", payments_plan.sums(plan))
     return approvals.write_plan(options, screen.at, screen.payments and plan.payments or plan.send)
   end
@@ -220,6 +225,15 @@ local function show_counts(counts, options)
   report.write(output.json(made, "  "))
 end
 
+-- Returns how many accepted payments were seen to fail, or to be cancelled, later.
+local function came_back(at)
+  local count = 0
+  for _, payment in ipairs(got(at.queue:list "done")) do
+    count = count + ((payment.arrival == "failed" or payment.arrival == "cancelled") and 1 or 0)
+  end
+  return count
+end
+
 -- Names the payments for a person, and the commands that end each.
 local function say_open(at, counts, options)
   for _, state in ipairs { "failed", "undecided", "blocked" } do
@@ -245,6 +259,11 @@ local function say_open(at, counts, options)
       report.note("where none was made: `%s` lists all that is undecided, and ends them by one word",
         commands(options)("settle", "--all", "not_done"))
     end
+  end
+  local back = came_back(at)
+  if back > 0 then
+    report.say("%d of %d payments that the service accepted failed or were cancelled later; `%s` shows them as arrival",
+      back, counts.done, commands(options) "report")
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, commands(options) "report")
   end

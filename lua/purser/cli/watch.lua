@@ -55,6 +55,12 @@ local function alerts_of(options)
       made[option][pair[1]] = pair[2]
     end
   end
+  for _, option in ipairs { "above", "permissions" } do
+    if made[option] and not (made.state or options.every) then
+      report.bad_input("--%s tells what is new since the look before, and nothing would keep that look; give --state "
+        .. "FILE, or --every DURATION", option)
+    end
+  end
   if made.webhook and not made.secret then report.bad_input "--webhook needs --secret-file FILE" end
   return made
 end
@@ -100,6 +106,9 @@ M.wait = {}
 function M.wait.grammar()
   local since = values.since "From when on a withdrawal is looked for: 12h, 2026-01-31."
   since.into = "wait"
+  local journal = connection.journal_option("Journal that keeps the end of its withdrawal; without it that of "
+    .. "PURSER_JOURNAL, if it is the account's.")
+  journal.env, journal.target = nil, "kept_in" -- the environment's is left alone where it is another account's
   return {
     text = "Wait until a withdrawal (by its id) or a transfer between spot and futures (by its tranId) is done, and "
       .. "print it. Ends with 1 when that can no longer be, with 3 when the time is over. Deposits are credited by "
@@ -111,7 +120,7 @@ function M.wait.grammar()
         values = { "success", "sent", "final", "cancelled" }, into = "wait" },
       { "--deadline", "<duration>", "How long to wait: 45s, 30m, 2h; default 10m.", into = "wait",
         target = "deadline_ms" },
-      values.since "From when on a withdrawal is looked for: 12h, 2026-01-31." },
+      since, journal },
     output.group(), connection.service, connection.messages,
   }
 end
@@ -127,12 +136,14 @@ function M.wait.say(_, options)
     if wait[name] then report.bad_input("wait transfer: --%s is of a withdrawal; leave it out", name) end
   end
   local client = connection.open(options)
+  local keep = connection.keeper(client, options)
   if core.is_terminal(2) then report.note("waiting; to stop it changes nothing at the service") end
   local show, clear = terminal.progress_line()
   local kind = kinds[options.kind]
   function wait.progress(at) show(progress_of(at)) end
   local record, err = client.wallet[kind[1]](client.wallet, options.id, wait)
   clear()
+  keep { record or err.details and err.details.record }
   if record then return output.write(output.record(catalogue.by_name[kind[2]], record, options), options) end
   if err.kind ~= "workflow" then return report.failure({ effect = "read" }, {}, err) end
   local text = err.message:gsub("(%d+) ms", function(ms) return ("%g s"):format(tonumber(ms) / 1000) end)

@@ -42,8 +42,8 @@ function State:call(name, params, opts)
 end
 
 --- Returns the result of an earlier write call with this key (its id, or `key` of opts) and content, with
---- `info.repeated`; nil where none was made; nil and an error of outcome "unknown" where nobody knows. Sends no write
---- call; client:call asks the same first.
+--- `info.repeated`; nil where none was made; nil and an error of outcome "unknown" where nobody knows, "not_sent" where
+--- the key stands for another call. Sends no write call; client:call asks the same first.
 ---@param name string
 ---@param params table|nil
 ---@param opts purser.CallOptions|nil

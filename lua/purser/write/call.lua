@@ -120,10 +120,11 @@ end
 local WriteCall = {}
 WriteCall.__index = WriteCall
 
--- Makes sure that the journal is for the client and its API key: see journal/home.lua.
-local function identify(client, is_look, is_call)
+--- Makes sure that the journal is for the client and its API key: see journal/home.lua.
+function M.identify(client, is_look, is_call)
   return intents.identify(M.journal_of(client), client, M.signer_of(client), is_look, is_call)
 end
+local identify = M.identify
 
 -- Records a call. Returns the call; or nil and an error; or nil, nil and the call with the same key. Allocates all that
 -- the end needs: once the request has left, memory may be short.
@@ -484,16 +485,15 @@ local function settle(client, row, known, info)
   return result or nil
 end
 
---- Returns the result of the call that was made with this key; nil and an error of unknown outcome; or nothing for a
---- key that is free.
+--- Returns the result of the call that was made with this key; nil and an error, of unknown outcome, or of a key that
+--- stands for another call; or nothing for a key that is free.
 ---@return any result, purser.Error|nil err
 function M.recall(client, row, params, opts)
   local _, err, _, known = take(client, row, params, opts or pipeline.no_options, nil, true)
   if known then return settle(client, row, known, opts and opts.info) end
-  if errors.is(err) and err.phase == "journal" and (err.kind == "config" or not err.code) then
-    err.outcome, err.operation = "unknown", row.full_name
-    return nil, err
-  end
+  if not errors.is(err) or err.phase ~= "journal" then return nil end
+  if err.kind == "config" or not err.code then err.outcome, err.operation = "unknown", row.full_name end
+  return nil, err
 end
 
 --- Makes a write call. A used key is sent again only where its call is known not to have been executed.

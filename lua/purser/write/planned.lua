@@ -18,6 +18,7 @@ local payees = require "purser.write.payees"
 local private = require "purser.client.util.private"
 local reading = require "purser.write.reading"
 local service_clock = require "purser.client.call.clock"
+local spending = require "purser.write.guard.spending"
 local setbacks = require "purser.client.call.setbacks"
 local validate = require "purser.client.call.validate"
 local words = require "purser.write.journal.words"
@@ -113,6 +114,34 @@ function M.insert(tx, columns)
   return calls.insert(tx, columns)
 end
 
+--- Returns why the journal would refuse calls now, by their places in the list: a payment's key is that of a single
+--- call, or a limit is exceeded, together with the calls before it. Nothing is kept. Nil and an error where the journal
+--- cannot be read.
+---@param client purser.Client
+---@param journal purser.Journal
+---@param list { operation: string, params: table, id: string|nil, queue: string|nil, payment: string|nil }[]
+---@return table<integer, purser.Error>|nil refusals, purser.Error|nil err
+function M.refusals(client, journal, list)
+  local guard, found = private.state_of(client)._guard, {}
+  local brought, own, message = guard and guard.limits or {}, home.read(journal.db)
+  if not own then return nil, M.error(message) end
+  local is_limited = next(brought) ~= nil or next((spending.limits(own))) ~= nil
+  local _, problem = journal.db:transaction(function(tx)
+    for i, one in ipairs(list) do
+      local row, other = operations.by_name[one.operation], nil
+      if one.payment then
+        other = calls.call_with_key(tx, { key = one.id or "", queue = one.queue or "", payment = one.payment })
+      end
+      found[i] = other and intents.key_of_call(other, one.payment) or is_limited and spending.judge(tx, own,
+        { params = one.params, sent_at = client:now() }, row, { id = "of a plan", content = tostring(i) }, brought)
+        or nil
+    end
+    tx:reject(found) -- the sums of a plan are nobody's
+  end, not is_limited)
+  if problem ~= found then return nil, M.error(problem) end
+  return found
+end
+
 --- Returns the row of an equal call without a known end, an undecided one first, locked; nil for none.
 ---@type fun(tx: table, operation: string, params: table<string, string>): table<string, string>|nil
 function M.equal_call(tx, operation, params)
@@ -174,6 +203,17 @@ M.note_in = arrival.note
 --- Ends the transaction where the journal is of another account or service than the client's.
 ---@type fun(tx: table, client: purser.Client)
 function M.enter(tx, client) home.enter(tx, client:account(), private.state_of(client)._host) end
+
+--- Makes sure, before anything is taken, that a client's journal is for the client and its API key. Returns true, also
+--- where the service cannot say now whose key it is: a sending asks again. Nil and an error for another's key.
+---@param client purser.Client
+---@param is_look boolean|nil  nothing is to be written
+---@return true|nil ok, purser.Error|nil err
+function M.identify(client, is_look)
+  local ok, problem = call.identify(private.state_of(client), is_look, true)
+  if ok or errors.is(problem) and problem.code == "journal.key_unknown" then return true end
+  return nil, M.error(problem)
+end
 
 --- Returns a record's id; nil for none.
 ---@type fun(record: table): string|nil

@@ -176,6 +176,8 @@ function Payouts:plan(options)
   local problem, option, hint = option_schema.check(options or {}, { payments = "table", unchecked = "boolean" },
     "option of payouts:plan")
   if problem then return nil, errors.option(problem, option, hint) end
+  local ok, err = planned.identify(self.client, true)
+  if not ok then return nil, err end
   return plans.plan(self.client, options and options.payments, { queue = self, journal = self.journal,
     unchecked = options and options.unchecked })
 end
@@ -197,7 +199,9 @@ function Payouts:run(what)
     return nil, errors.option(problem, option, "give a plan of payouts:plan, or { all = true }; the options of "
       .. "a worker belong to payouts.new")
   end
-  local unlock, mark
+  local ok, err = planned.identify(self.client)
+  if not ok then return nil, err end
+  local unlock, mark, report
   unlock, problem = history_check.lock_worker(self)
   if not unlock then return nil, problem end
   if plan.send then
@@ -208,7 +212,7 @@ function Payouts:run(what)
     end
   end
   self.planned_wait = plan.wait
-  local ok, report, err = schedule.protect(worker.run, self, mark, plan.all)
+  ok, report, err = schedule.protect(worker.run, self, mark, plan.all)
   self.current, self.planned_wait = nil, nil
   if mark then schedule.protect(runs.leave, self, mark) end
   unlock()

@@ -150,8 +150,14 @@ local function separator_of(text)
   return best
 end
 
---- Reads a list: purser.payouts.read. `comments` of the list is the number of lines that begin with #; `is_empty` is
---- true where Purser wrote the list, without payments.
+-- Tells whether a text ends within the line of its last record: a file that was cut looks so.
+local function ends_open(text)
+  local last = text:match "([^\r\n]+)$"
+  return last ~= nil and last:sub(1, 1) ~= "#"
+end
+
+--- Reads a list: purser.payouts.read. The last payment is `cut` where its line has no end. `comments` of the list is
+--- the number of lines that begin with #; `is_empty` is true where Purser wrote the list, without payments.
 ---@param otherwise string|nil  the operation of payments without one
 ---@param mark "point"|"comma"|nil  of the decimals
 ---@param text string|nil  the text of the list, where it is no file's
@@ -184,6 +190,7 @@ function M.read(path, otherwise, mark, text)
     end
     lines[payment.key], payments[i] = first or record.line, payment
   end
+  if payments[1] then payments[#payments].cut = ends_open(text) or nil end
   return payments
 end
 

@@ -143,6 +143,13 @@ local function mark_paid(payments, known, paid)
   end
 end
 
+local function mark_cut(payments, known)
+  local last = payments[#payments]
+  if not last or not last.cut or known[last.key] then return end
+  table.insert(last.odd, "its line has no line end, and a list that was cut looks so: a part of the amount, or more "
+    .. "lines, may be missing; end the line, or give --expect-sum for each asset")
+end
+
 -- Marks the highest amounts where there is a gap below them.
 local function mark_far(payments, known)
   mark(payments, known, function(payment)
@@ -238,6 +245,7 @@ function M.find_odd(payments, known, paid, look_alike)
   mark_paid(payments, known, paid)
   mark_alike(payments, known, look_alike)
   mark_far(payments, known)
+  mark_cut(payments, known)
 end
 
 --- Sums the payments without problems, by payer and asset.
@@ -326,6 +334,7 @@ end
 ---@field warnings? string[]     what to look at before
 ---@field odd? string[]          why it may be a mistake
 ---@field fee? string            of a withdrawal
+---@field cut? boolean           its line has no line end
 
 ---@class purser.PaymentsPlanOptions
 ---@field queue? purser.Payouts   its payments stand beside the list, in the sections of the plan
@@ -405,6 +414,27 @@ local function seen(client, payments, options)
   return view
 end
 
+-- Notes what the journal would refuse of the payments to send: a key in use is an error, a limit a warning, since the
+-- payment waits for the limit's next period. Returns an error where the journal cannot be read.
+local function note_refusals(client, view, options)
+  local list, payments = {}, {}
+  for _, entry in ipairs(view.send) do
+    local row = entry.row
+    if row and row.effect == "transfer" and entry.state ~= "sent" and not entry.problems[1] then
+      list[#list + 1] = { operation = entry.operation, params = entry.params, id = entry.made and entry.made.id,
+        payment = entry.key, queue = options.queue and options.queue.queue }
+      payments[#list] = entry
+    end
+  end
+  local refusals, err = planned.refusals(client, options.journal, list)
+  for i, refusal in pairs(refusals or {}) do
+    local is_limit = refusal.code == "guard.spending_limit"
+    table.insert(payments[i][is_limit and "warnings" or "problems"], refusal.message
+      .. (refusal.hint and "; " .. refusal.hint or ""))
+  end
+  return err
+end
+
 --- Does what purser.payouts.plan and payouts:plan say.
 function M.plan(client, payments, options)
   options = options or {}
@@ -429,10 +459,15 @@ function M.plan(client, payments, options)
     for _, entry in ipairs(view[section]) do
       local payment = options.queue and by_key[entry.key] or entry -- keys of no queue may be there twice
       entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
+      entry.warnings = payment.warnings
       entry.payee = payment.payee or entry.now and not entry.difference and entry.now.payee or nil
-      known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
+      -- what a signed plan added was shown to nobody who pays
+      local is_shown = entry.now and not entry.difference and (entry.state ~= "waiting" or entry.now.mark ~= "")
+      known[entry.key] = is_shown or known[entry.key]
     end
   end
+  if options.journal then err = note_refusals(client, view, options) end
+  if err then return nil, err end
   if payments then M.find_odd(payments, known, paid, look_alike) end
   for key, texts in pairs(view.alike) do
     for _, text in ipairs(texts) do table.insert(by_key[key].odd, text) end

@@ -188,8 +188,8 @@ end
 
 -- Returns the rejection of a call that exceeds a limit.
 local function exceeded(row, limit, own, amount, sum)
-  local text = format("%s %s would exceed %s in this period, of which %s are spent", amount, limit.asset,
-    tostring(limit.amount), tostring(sum))
+  local text = format("%s %s would exceed %s in this period, of which %s are spent, by %s", amount, limit.asset,
+    tostring(limit.amount), tostring(sum), tostring(sum:add(amount) - limit.amount))
   if not own or own.amount:compare(limit.amount) > 0 then
     text = format("%s; the journal holds its account to %s in %d ms, and a person's word changes the limit: "
       .. "`purser journal limit %s AMOUNT`", text, tostring(limit.amount), limit.period_ms, limit.asset)
@@ -197,35 +197,42 @@ local function exceeded(row, limit, own, amount, sum)
   return M.reject(row, "spending_limit", text)
 end
 
---- Charges a call to the limits of its account and its client; or ends the transaction with a rejection.
+--- Charges a call to the limits of its account and its client. Returns the rejection of a call that exceeds one.
 ---@param call { id: string, content: string }  its row: the content of a payment may change
 ---@param brought table<string, purser.StandingLimit>
 ---@param own purser.JournalHome
-function M.admit(tx, own, intent, row, call, brought)
+---@return purser.Error|nil rejection
+function M.judge(tx, own, intent, row, call, brought)
   local amount, limits = row.moves and row.moves.amount and intent.params[row.moves.amount], M.limits(own)
   for _, limit in pairs(brought) do M.restrict(limits, limit) end
-  if not next(limits) then return end
+  if not next(limits) then return nil end
   M.lock(tx)
   local limited = {}
   for _, limit in pairs(limits) do limited[limit.asset] = true end
   local assets = M.assets_of(row, intent.params)
   if assets[1] and intent.extra and intent.extra[1] and not next(brought) then -- a guard with limits judged them itself
-    tx:reject(M.reject(row, "spending_limit", 'the account has limits, and what the parameter "' .. intent.extra[1]
-      .. '" does cannot be judged', "leave `extra_params` out"))
+    return M.reject(row, "spending_limit", 'the account has limits, and what the parameter "' .. intent.extra[1]
+      .. '" does cannot be judged', "leave `extra_params` out")
   end
   for _, asset in ipairs(assets) do
     for key, limit in pairs(limits) do
       if limit.asset == asset then
         local sum = amount and spent(tx, asset, limit.period_ms, intent.sent_at, call)
         if sum and sum:add(amount):compare(limit.amount) > 0 then
-          tx:reject(exceeded(row, limit, brought[key], amount, sum))
+          return exceeded(row, limit, brought[key], amount, sum)
         end
       end
     end
     local message, hint = M.unreadable(row, intent.params, asset, limited)
-    if message then tx:reject(M.reject(row, "spending_limit", message, hint)) end
+    if message then return M.reject(row, "spending_limit", message, hint) end
     if limited[asset] then charge(tx, call, asset, amount, intent.sent_at) end
   end
+end
+
+--- Does the same, and ends the transaction with the rejection.
+function M.admit(tx, own, intent, row, call, brought)
+  local rejection = M.judge(tx, own, intent, row, call, brought)
+  if rejection then tx:reject(rejection) end
 end
 
 --- Charges a call that was executed, as a record or a late answer shows, as of a time.
