@@ -187,6 +187,7 @@ build = {
       ["purser.client.util.database.postgresql"] = "lua/purser/client/util/database/postgresql.lua",
       ["purser.client.util.database.sqlite"] = "lua/purser/client/util/database/sqlite.lua",
       ["purser.client.util.database.statements"] = "lua/purser/client/util/database/statements.lua",
+      ["purser.client.util.database.tables"] = "lua/purser/client/util/database/tables.lua",
       ["purser.client.util.database.witness"] = "lua/purser/client/util/database/witness.lua",
       ["purser.client.util.digest"] = "lua/purser/client/util/digest.lua",
       ["purser.client.util.files"] = "lua/purser/client/util/files.lua",

@@ -75,7 +75,7 @@ function M.admit(tx, own, brought, intent, row, facts)
   tx:reject(errors.is(err) and err or "the policy did not answer")
 end
 
-local function is_needed(tx) return tx:rows("SELECT value FROM purser_meta WHERE name = 'gate'")[1] ~= nil end
+local function is_needed(tx) return tx:meta "gate" ~= nil end
 
 --- Counts a call that was executed after all (1), or no longer (-1).
 ---@param row table<string, string>  of purser_calls

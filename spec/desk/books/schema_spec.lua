@@ -10,9 +10,9 @@ describe("The tables of the books", function()
   after_each(files.remove_kept)
 
   it("are made once, with a view for each kind of record", function()
-    local db = assert(database.open { sqlite = files.new_path() })
+    local db = assert(database.open({ sqlite = files.new_path() }, schema.HOME))
     assert.same({ nil, schema.NONE }, { schema.make(db) })
-    assert.is_true(schema.make(db, true, witnesses.of(db, "purser_books")))
+    assert.is_true(schema.make(db, true, witnesses.of(db)))
     assert.is_true(schema.make(db))
     local views = {}
     for i, view in ipairs(db:rows "SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name") do
@@ -25,8 +25,8 @@ describe("The tables of the books", function()
   end)
 
   it("have one row a key, and an index for each question that is asked often", function()
-    local db = assert(database.open { sqlite = files.new_path() })
-    assert(schema.make(db, true, witnesses.of(db, "purser_books")))
+    local db = assert(database.open({ sqlite = files.new_path() }, schema.HOME))
+    assert(schema.make(db, true, witnesses.of(db)))
     local keys = {}
     for _, table_ in ipairs(db:rows "SELECT name FROM sqlite_master WHERE type = 'table'") do
       local columns = {}
@@ -48,8 +48,8 @@ describe("The tables of the books", function()
   end)
 
   it("are not used where they are of another version", function()
-    local db = assert(database.open { sqlite = files.new_path() })
-    assert(schema.make(db, true, witnesses.of(db, "purser_books")))
+    local db = assert(database.open({ sqlite = files.new_path() }, schema.HOME))
+    assert(schema.make(db, true, witnesses.of(db)))
     assert(db:rows "UPDATE purser_books_meta SET value = '1' WHERE name = 'version'")
     local made, message = schema.make(db)
     assert.is_nil(made)

@@ -36,7 +36,7 @@ describe("the table of calls", function()
 
   local db
 
-  before_each(function() db = assert(database.open { sqlite = path }) end)
+  before_each(function() db = assert(database.open({ sqlite = path }, "purser_meta")) end)
   after_each(function() db:close() end)
 
   it("is there once the database was prepared", function()

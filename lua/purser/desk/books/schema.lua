@@ -3,8 +3,9 @@
 -- Amounts are decimals without zeros at the end. PostgreSQL has numeric columns for queries by hand.
 
 local outbox = require "purser.client.transport.outbox"
+local tables = require "purser.client.util.database.tables"
 
-local M = { version = "4", HOME = "purser_books_meta" }
+local M = { HOME = "purser_books_meta" }
 
 --- The columns of a record.
 -- sid: the service's id; twin: the number among equal records, from 1; n: the number of the change, from 1
@@ -29,7 +30,7 @@ M.GONE = "the list of sub-accounts shows it no more"
 M.OPEN = "class IN ('pending', 'sent', 'early')"
 
 -- Name, columns, and the number of columns of the key.
-local tables = {
+local list = {
   { "meta", "name value", 1 },
   { "record", table.concat(M.columns, " "), 1 },
   { "change", "rid n rev body raw", 2 }, -- what a record was before: body has the columns that were other, as JSON
@@ -44,7 +45,7 @@ local tables = {
   { "word", "account rev verb rid at value", 4 }, -- what a person said: settle, match, outside
   { "period", "account ends rev", 2 },
 }
-for _, one in ipairs(outbox.tables) do tables[#tables + 1] = one end
+for _, one in ipairs(outbox.tables) do list[#list + 1] = one end
 
 local indexes = {
   "record_time ON purser_books_record (account, time, rid)",
@@ -53,51 +54,34 @@ local indexes = {
   "delivery_due ON purser_books_delivery (receiver, due)",
 }
 
-local function create(tx, is_server, witness)
-  for _, one in ipairs(tables) do
-    local names, parts = {}, {}
-    for name in one[2]:gmatch "%S+" do names[#names + 1], parts[#parts + 1] = name, name .. " TEXT NOT NULL" end
-    for _, name in ipairs(one[1] == "record" and is_server and { "amount", "fee", "got" } or {}) do
-      parts[#parts + 1] = ("%s_numeric numeric GENERATED ALWAYS AS (NULLIF(%s, '')::numeric) STORED"):format(name, name)
-    end
-    parts[#parts + 1] = ("PRIMARY KEY (%s)"):format(table.concat(names, ", ", 1, one[3]))
-    tx:rows(("CREATE TABLE purser_books_%s (%s)"):format(one[1], table.concat(parts, ", ")))
-  end
-  for _, sql in ipairs(indexes) do tx:rows("CREATE INDEX purser_books_" .. sql) end
+local numeric = {}
+for i, name in ipairs { "amount", "fee", "got" } do
+  numeric[i] = ("%s_numeric numeric GENERATED ALWAYS AS (NULLIF(%s, '')::numeric) STORED"):format(name, name)
+end
+
+local function create(tx, witness)
+  tables.create(tx, "purser_books_", list, indexes, function(name)
+    return name == "record" and tx.db.name == "postgresql" and numeric or {}
+  end)
   for _, entity in ipairs(M.entities) do
     tx:rows(("CREATE VIEW purser_books_%s AS SELECT * FROM purser_books_record WHERE entity = '%s'"):format(entity,
       entity))
   end
-  tx:rows("INSERT INTO purser_books_meta (name, value) VALUES ('rev', '000000000000'), ('version', $1)", M.version)
+  tx:set_meta("rev", "000000000000")
+  tx:set_meta("version", "4")
   witness:renew(tx)
   local ok, message = witness:note(0) -- before another process finds the tables
   if not ok then tx:reject(message) end
 end
 
-local LOCK = 7254201 -- of PostgreSQL's advisory locks: one program at a time makes the tables
-
 M.NONE = "there are none yet, and a sync makes them"
 
 --- Makes missing tables, if allowed. Returns true; or nil and a message.
 function M.make(db, may_make, witness)
-  local is_server = db.name == "postgresql"
-  local is_there, why = db:transaction(function(tx) return tx:has(M.HOME) end, true)
-  if is_there == nil then return nil, why end
-  if not is_there and not may_make then return nil, M.NONE end
-  if not is_there then
-    local made, message = db:transaction(function(tx)
-      tx:lock(LOCK)
-      if not tx:has(M.HOME) then create(tx, is_server, witness) end
-      return true
-    end)
-    if not made then return nil, message end
-  end
-  local version, message = db:rows "SELECT value FROM purser_books_meta WHERE name = 'version'"
-  if not version then return nil, message end
-  if not version[1] or version[1].value ~= M.version then
-    return nil, "the books are of another version of Purser"
-  end
-  return true
+  local ok, message = tables.prepare(db, { home = M.HOME, version = "4", lock = 7254201,
+    create = function(tx) create(tx, witness) end }, may_make or false)
+  if ok == false then return nil, M.NONE end
+  return ok, message and (message == tables.OTHER and "the books are " .. message or message)
 end
 
 return M

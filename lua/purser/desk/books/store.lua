@@ -55,13 +55,12 @@ end
 function Store:write(fn)
   local is_server = self.db.name == "postgresql"
   local ok, message = self.db:transaction(function(tx)
-    local row = tx:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'" .. (is_server and " FOR UPDATE" or ""))
-    local rev
+    local last, rev = tx:meta("rev", true), nil
     fn(tx, function()
       if not rev then
-        check_newest(self, tx, row[1].value)
-        rev = ("%012d"):format(tonumber(row[1].value) + 1)
-        tx:rows("UPDATE purser_books_meta SET value = $1 WHERE name = 'rev'", rev)
+        check_newest(self, tx, last)
+        rev = ("%012d"):format(tonumber(last) + 1)
+        tx:set_meta("rev", rev)
         if is_server then tx:rows("SELECT pg_notify('purser_books', $1)::text AS sent", rev) end
       end
       return rev
@@ -95,11 +94,10 @@ local SPAN = 1000000 -- revisions of a copy begin behind all that the lost datab
 --- Makes a database that was put back the newest. Its next revision is one that was given never. Raises a purser.Error.
 function Store:begin_again(at)
   local ok, message = self.db:transaction(function(tx)
-    local rev = tx:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'"
-      .. (self.db.name == "postgresql" and " FOR UPDATE" or ""))[1].value
+    local rev = tx:meta("rev", true)
     local next_rev = ("%012d"):format((math.floor(rev / SPAN) + 1) * SPAN)
-    tx:rows("UPDATE purser_books_meta SET value = $1 WHERE name = 'rev'", next_rev)
-    tx:rows("INSERT INTO purser_books_meta (name, value) VALUES ($1, $2)", "put back " .. next_rev, rev .. " " .. at)
+    tx:set_meta("rev", next_rev)
+    tx:set_meta("put back " .. next_rev, rev .. " " .. at)
     self.witness:renew(tx)
     return true
   end)
@@ -359,7 +357,7 @@ function M.open(options)
   local db, message = database.open({ sqlite = options.sqlite, postgresql = options.postgresql,
     lock_timeout_ms = 10000 }, schema.HOME)
   if not db then return nil, message end
-  local witness = witnesses.of(db, "purser_books")
+  local witness = witnesses.of(db)
   local ok, problem = schema.make(db, options.client ~= nil, witness)
   if not ok then return nil, problem end
   return setmetatable({ db = db, outbox = outbox.new("purser_books", 60000), witness = witness }, Store)

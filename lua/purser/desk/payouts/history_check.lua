@@ -162,8 +162,7 @@ local function mark_journal(self)
   return planned.within(self.journal, function(tx)
     local mark, message = core.random_token(24)
     if not mark then tx:reject(message) end
-    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
-      mark_name(self.scope), mark)
+    tx:set_meta(mark_name(self.scope), mark)
     return mark
   end)
 end

@@ -6,15 +6,13 @@ local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
 local outbox = require "purser.client.transport.outbox"
+local tables = require "purser.client.util.database.tables"
 local witnesses = require "purser.client.util.database.witness"
 
 local Store = { __name = "purser.receive.store" }
 Store.__index = Store
 
 local M = {}
-
-local VERSION = "3"
-local LOCK = 7254202 -- PostgreSQL's advisory lock of the tables' creation
 
 -- state: of judge.lua's table; status: the service's; ask: why a person was asked last, and since when (`asked`, empty
 -- when that is ended); fingerprint, at, raw: of the record that was shown last; at: the address as a value
@@ -26,14 +24,14 @@ local columns = { "dp", "state", "ask", "asked", "fingerprint", "at", "address",
 local flags = { held = true, before = true }
 
 -- Name, columns, and how many of these are the key.
-local tables = {
+local list = {
   { "meta", "name value", 1 },
   { "deposit", table.concat(columns, " "), 1 },
   { "trace", "mark dp", 2 }, -- the fingerprints and addresses that a deposit ever had
   { "wait", "name n since time", 1 }, -- a record that later readings have to show again
   { "customer", "at memo starts ends customer address coins least source", 3 },
 }
-for _, one in ipairs(outbox.tables) do tables[#tables + 1] = one end
+for _, one in ipairs(outbox.tables) do list[#list + 1] = one end
 local indexes = { "deposit_fingerprint ON purser_receive_deposit (fingerprint)",
   "deposit_asked ON purser_receive_deposit (asked)",
   "delivery_due ON purser_receive_delivery (receiver, due)" }
@@ -48,19 +46,10 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 --- Returns a time as the tables keep it.
 function M.time_text(ms) return ("%013d"):format(ms) end
 
-local function create(tx)
-  for _, one in ipairs(tables) do
-    local names, parts = {}, {}
-    for name in one[2]:gmatch "%S+" do
-      names[#names + 1], parts[#parts + 1] = ('"%s"'):format(name), ('"%s" TEXT NOT NULL'):format(name)
-    end
-    parts[#parts + 1] = ("PRIMARY KEY (%s)"):format(table.concat(names, ", ", 1, one[3]))
-    tx:rows(("CREATE TABLE IF NOT EXISTS purser_receive_%s (%s)"):format(one[1], table.concat(parts, ", ")))
-  end
-  for _, sql in ipairs(indexes) do tx:rows("CREATE INDEX IF NOT EXISTS purser_receive_" .. sql) end
-  tx:rows("INSERT INTO purser_receive_meta VALUES ('version', $1), ('seq', '0'), ('lease', '') ON CONFLICT DO NOTHING",
-    VERSION)
-end
+local SET = { home = "purser_receive_meta", version = "3", lock = 7254202, create = function(tx)
+  tables.create(tx, "purser_receive_", list, indexes)
+  for name, value in pairs { version = "3", seq = "0", lease = "" } do tx:set_meta(name, value) end
+end }
 
 local Book = {}
 Book.__index = Book
@@ -81,15 +70,9 @@ end
 
 function Book:rows(...) return self.tx:rows(...) end
 
-function Book:meta(name)
-  local row = self:rows("SELECT value FROM purser_receive_meta WHERE name = $1", name)[1]
-  return row and row.value
-end
+function Book:meta(name) return self.tx:meta(name) end
 
-function Book:set_meta(name, value)
-  self:rows("INSERT INTO purser_receive_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $3", name,
-    tostring(value), tostring(value))
-end
+function Book:set_meta(name, value) self.tx:set_meta(name, tostring(value)) end
 
 --- Returns the next number, as a text of 12 digits.
 function Book:next()
@@ -161,10 +144,7 @@ end
 local LOST = "another process reads into this database, or this one was too slow to say that it still does"
 
 -- Returns holder and end of the lease, and locks both until the transaction ends.
-local function lease_of(self, tx)
-  return tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'"
-    .. (self.db.name == "postgresql" and " FOR UPDATE" or ""))[1].value
-end
+local function lease_of(tx) return tx:meta("lease", true) end
 
 --- Returns the error of a database that fails.
 function M.problem(message) return errors.config("the deposits: " .. tostring(message)) end
@@ -174,7 +154,7 @@ function M.problem(message) return errors.config("the deposits: " .. tostring(me
 function Store:write(fn, owner)
   local refused
   local value, message = self.db:transaction(function(tx)
-    if lease_of(self, tx):match "^%S*" ~= owner and owner then tx:reject(LOST) end
+    if lease_of(tx):match "^%S*" ~= owner and owner then tx:reject(LOST) end
     local book = setmetatable({ tx = tx, known = {}, dirty = {}, outbox = self.outbox, witness = self.witness }, Book)
     local result, why = fn(book)
     if result == nil and why then
@@ -193,13 +173,12 @@ end
 function Store:lease(owner, now, ms)
   local held
   local ok, message = self.db:transaction(function(tx)
-    local text = lease_of(self, tx)
+    local text = lease_of(tx)
     local holder, ends = text:match "^(%S+) (%d+)$"
     -- a lease that ends far ahead was written by a wrong clock
     held = holder and holder ~= owner and tonumber(ends) > now and tonumber(ends) <= now + 10 * ms
     if held then tx:reject "held" end
-    tx:rows("UPDATE purser_receive_meta SET value = $1 WHERE name = 'lease'", ms > 0 and ("%s %d"):format(owner,
-      now + ms) or "")
+    tx:set_meta("lease", ms > 0 and ("%s %d"):format(owner, now + ms) or "")
     return true
   end)
   if ok then return true end
@@ -210,9 +189,8 @@ end
 
 --- Lets the witness know of what may be handed over from now on. Returns true; or nil and an error.
 function Store:note()
-  local rows, message = self.db:rows "SELECT value FROM purser_receive_meta WHERE name = 'seq'"
-  local ok = rows
-  if ok then ok, message = self.witness:note(rows[1].value) end
+  local ok, message = self.db:transaction(function(tx) return tx:meta "seq" end, true)
+  if ok then ok, message = self.witness:note(ok) end
   if ok then return true end
   return nil, M.problem(message)
 end
@@ -224,21 +202,15 @@ function Store:close() self.db:close() end
 --- Opens the database: { sqlite = path } or { postgresql = {...} }. Returns nil and an error when it cannot.
 function M.open(options)
   local db, message = database.open({ sqlite = options.sqlite, postgresql = options.postgresql,
-    lock_timeout_ms = 10000, relaxed = options.relaxed }, "purser_receive_meta")
+    lock_timeout_ms = 10000, relaxed = options.relaxed }, SET.home)
   if not db then return nil, M.problem(message) end
   local ok
-  ok, message = db:transaction(function(tx)
-    tx:lock(LOCK)
-    create(tx)
-    local version = tx:rows "SELECT value FROM purser_receive_meta WHERE name = 'version'"[1].value
-    return version == VERSION or tx:reject "it is of another version of Purser"
-  end)
+  ok, message = tables.prepare(db, SET)
   if ok then
-    return setmetatable({ db = db, outbox = outbox.new "purser_receive",
-      witness = witnesses.of(db, "purser_receive") }, Store)
+    return setmetatable({ db = db, outbox = outbox.new "purser_receive", witness = witnesses.of(db) }, Store)
   end
   db:close()
-  return nil, M.problem(message)
+  return nil, M.problem(message == tables.OTHER and "they are " .. message or message)
 end
 
 return M

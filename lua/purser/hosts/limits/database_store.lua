@@ -7,6 +7,7 @@ local core = require "purser.core"
 local documents = require "purser.hosts.limits.documents"
 local lazy = require "purser.client.util.lazy"
 local database = lazy "purser.client.util.database"
+local tables = lazy "purser.client.util.database.tables"
 
 local Store = { __name = "purser.rate_limit.database" }
 Store.__index = Store
@@ -16,8 +17,9 @@ local M = {}
 local CLOCK = "clock"
 local LATELY_MS = 100 -- so long after a write of another process it may be waiting
 
-local TABLE = "purser_rate_limit"
-local create = "CREATE TABLE IF NOT EXISTS purser_rate_limit (name TEXT PRIMARY KEY, document TEXT NOT NULL)"
+local SET = { home = "purser_rate_limit", lock = 7254203, check = function() return true end, create = function(tx)
+  tx:rows "CREATE TABLE purser_rate_limit (name TEXT PRIMARY KEY, document TEXT NOT NULL)"
+end }
 local upsert = "INSERT INTO purser_rate_limit (name, document) VALUES ($1, $2) "
   .. "ON CONFLICT (name) DO UPDATE SET document = excluded.document"
 
@@ -39,14 +41,14 @@ local function clock_id()
   return boot and (is_shifted and ("%s/%s.%s"):format(boot, seconds, rest) or boot) or UNKNOWN
 end
 
--- Connects, and makes the table; another process may do so at the same time.
+-- Connects, and makes the table.
 local function open(self)
   if self.db then return true end
-  local db, message = database.open(self.options, TABLE)
+  local db, message = database.open(self.options, SET.home)
   if not db then return nil, message end
-  local ok = not self.options.sqlite and db:transaction(function(tx) return tx:has(TABLE) end, true)
-  if not ok then ok, message = db:rows(create) end
-  if not ok and not db:rows "SELECT name FROM purser_rate_limit LIMIT 1" then
+  local ok
+  ok, message = tables.prepare(db, SET)
+  if not ok then
     db:close()
     return nil, message
   end

@@ -12,6 +12,7 @@ local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
 local policy = require "purser.write.policy"
 local postgresql = require "purser.client.util.database.postgresql"
+local tables = require "purser.client.util.database.tables"
 local spending = lazy "purser.write.guard.spending"
 local upgrade = lazy "purser.write.journal.upgrade"
 local version = require "purser.version"
@@ -91,6 +92,8 @@ local indexes = {
 }
 
 local function create(tx)
+  -- a witness (purser.payouts.history_check) must not be kept with the journal that it speaks for
+  if tx:has "purser_marks" then tx:reject "it is the witness file of a journal" end
   local id, why = core.random_token(24)
   if not id then tx:reject("no random id could be made: " .. tostring(why)) end
   tx:rows "CREATE TABLE purser_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
@@ -121,23 +124,14 @@ local function create(tx)
   tx:rows(arrival.TABLE)
   tx:rows("INSERT INTO purser_meta (name, value) VALUES ('version', $1), ('journal_id', $2), ('first', $3), "
     .. "('reader', $4)", ("%d"):format(M.version), id, version, home.READER)
-  return true
 end
 
 local HOME = "purser_meta" -- the table that a journal has
 
-local LOCK = 7078801
-
--- Returns whose the journal is; false where there are no tables. Ends the transaction where they are no journal that
--- this Purser can read.
+-- Returns whose the journal is. Ends the transaction for a journal that this Purser cannot read.
 local function check(tx)
-  if not tx:has(HOME) then
-    -- a witness (purser.payouts.history_check) must not be kept with the journal that it speaks for
-    if tx:has "purser_marks" then tx:reject "it is the witness file of a journal" end
-    return false
-  end
-  local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
-  local number = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
+  local text = tx:meta "version"
+  local number = text and text:find "^[1-9]%d*$" and tonumber(text)
   if not number then tx:reject "it holds no version, so it is not a journal of Purser's" end
   if number > home.VERSION then
     tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(number, home.VERSION),
@@ -150,21 +144,16 @@ local function check(tx)
   return home.read(tx)
 end
 
+local SET = { home = HOME, lock = 7078801, check = check, create = create,
+  is_due = function(own) return upgrade.is_due(own) end,
+  upgrade = function(tx, own)
+    tx:lock(home.LOCK) -- no call begins meanwhile
+    upgrade.run(tx, own)
+  end }
+
 --- Makes the tables in an empty database, and brings a journal's to the present version. Returns true; or nil and a
 --- message: a text, or a table with `text` and `hint`.
-function M.prepare(db)
-  local own, message = db:transaction(check, true)
-  if own == nil then return nil, message end
-  if own and not upgrade.is_due(own) then return true end
-  return db:transaction(function(tx)
-    tx:lock(LOCK)
-    own = check(tx) -- another process may have been first
-    if not own then return create(tx) end
-    tx:lock(home.LOCK) -- no call begins meanwhile
-    if upgrade.is_due(own) then upgrade.run(tx, own) end
-    return true
-  end)
-end
+function M.prepare(db) return tables.prepare(db, SET) end
 
 ---------------------------------------------------------------------------------------------------------------- opening
 

@@ -37,11 +37,6 @@ local function make_likenesses(tx)
   end
 end
 
-local function set(tx, name, value)
-  tx:rows([[INSERT INTO purser_meta (name, value) VALUES ($1, $2)
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value]], name, ("%d"):format(value))
-end
-
 --- Returns whether a journal has to be brought to the present version or reader.
 ---@param own purser.JournalHome
 function M.is_due(own)
@@ -52,11 +47,11 @@ end
 ---@param own purser.JournalHome  as this transaction has read it
 function M.run(tx, own)
   for version = tonumber(own.version), home.VERSION - 1 do M.steps[version](tx) end
-  set(tx, "version", home.VERSION)
+  tx:set_meta("version", ("%d"):format(home.VERSION))
   if (tonumber(own.reader) or 0) >= digests.READER then return end
   make_likenesses(tx)
   if own.gate then policy.read_again(tx) end
-  set(tx, "reader", digests.READER)
+  tx:set_meta("reader", ("%d"):format(digests.READER))
 end
 
 return M

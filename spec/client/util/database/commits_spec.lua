@@ -9,7 +9,7 @@ local folder, path, db
 
 -- Returns what the journal's schema has of it.
 local function open()
-  local one = assert(database.open { sqlite = path })
+  local one = assert(database.open({ sqlite = path }, "purser_meta"))
   assert(one:rows [[CREATE TABLE IF NOT EXISTS purser_generations (name TEXT PRIMARY KEY, generation TEXT NOT NULL,
     changed_at TEXT NOT NULL)]])
   assert(one:rows "CREATE TABLE IF NOT EXISTS purser_meta (name TEXT PRIMARY KEY, value TEXT)")

@@ -9,9 +9,9 @@ describe("The witness of a database", function()
   local folder, path, db
 
   local function open()
-    db = assert(database.open { sqlite = path })
+    db = assert(database.open({ sqlite = path }, "purser_t_meta"))
     assert(db:rows "CREATE TABLE IF NOT EXISTS purser_t_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
-    return witnesses.of(db, "purser_t")
+    return witnesses.of(db)
   end
 
   -- Returns what a witness that is opened now says of a number.

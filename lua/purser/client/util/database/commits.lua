@@ -20,8 +20,8 @@ local OLDER = "the journal is older than it was: it lacks what this process wrot
 
 -- Tells if prune removed a process's row, which was old.
 local function was_pruned(self, tx)
-  local row = tx:rows "SELECT value FROM purser_meta WHERE name = 'pruned_before'"[1]
-  return row ~= nil and row.value > self.changed_at
+  local before = tx:meta "pruned_before"
+  return before ~= nil and before > self.changed_at
 end
 
 -- Runs the counting statement. Another session than the connection's ends the transaction, and so does a table that

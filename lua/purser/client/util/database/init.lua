@@ -55,6 +55,23 @@ function Transaction:has(name)
   return rows[1] ~= nil
 end
 
+--- Returns the value of a name in the database's home table, whose columns are name and value; nil for none.
+---@param name string
+---@param locks boolean|nil  no other host changes it until the transaction ends
+---@return string|nil value
+function Transaction:meta(name, locks)
+  local sql = "SELECT value FROM " .. self.db.home .. " WHERE name = $1"
+  local row = self:rows(locks and self.db.kind.session and sql .. " FOR UPDATE" or sql, name)[1]
+  return row and row.value
+end
+
+---@param name string
+---@param value string
+function Transaction:set_meta(name, value)
+  self:rows("INSERT INTO " .. self.db.home .. " (name, value) VALUES ($1, $2) "
+    .. "ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
+end
+
 --- Returns the time that all hosts of the database share, epoch ms, one for a transaction.
 function Transaction:now()
   if not self.time then

@@ -21,14 +21,9 @@ local PATTERN = "^(%S+) +(%d+) +(%d+)\n$"
 -- Returns the inode of a file; a device's number may change when the machine starts.
 local function inode_of(path) return (select(3, core.file_mode(path)) or ""):match "(%d+)$" end
 
-local function mark_of(self, tx)
-  local row = tx:rows("SELECT value FROM " .. self.meta .. " WHERE name = 'mark'")[1]
-  return row and row.value
-end
-
 -- Returns where a server's tables are: they have another number when a dump made them again.
-local function place_of(self, tx)
-  local row = tx:rows("SELECT tableoid::text AS place FROM " .. self.meta .. " LIMIT 1")[1]
+local function place_of(tx)
+  local row = tx:rows("SELECT tableoid::text AS place FROM " .. tx.db.home .. " LIMIT 1")[1]
   return (tostring(tx.db.place) .. " " .. row.place):gsub(" ", "-")
 end
 
@@ -36,10 +31,9 @@ end
 ---@param tx table
 function Witness:renew(tx)
   local mark, why
-  if self.path then mark, why = core.random_token(24) else mark = place_of(self, tx) end
+  if self.path then mark, why = core.random_token(24) else mark = place_of(tx) end
   if not mark then tx:reject("no random mark could be made: " .. tostring(why)) end
-  tx:rows("INSERT INTO " .. self.meta .. " (name, value) VALUES ('mark', $1) "
-    .. "ON CONFLICT (name) DO UPDATE SET value = $2", mark, mark)
+  tx:set_meta("mark", mark)
   self.mark, self.noted, self.is_new = mark, nil, true
 end
 
@@ -57,9 +51,9 @@ end
 ---@param number string|integer
 ---@return "newest"|"older"|"unknown"|nil state, string|nil message
 function Witness:check(tx, number)
-  local mark = mark_of(self, tx)
+  local mark = tx:meta "mark"
   if not mark then return "unknown" end
-  if not self.path then return mark == place_of(self, tx) and "newest" or "older" end
+  if not self.path then return mark == place_of(tx) and "newest" or "older" end
   local kept, known = read(self)
   if not kept then return not known and "unknown" or nil, known end
   if kept ~= mark or tonumber(number) < known then return "older" end
@@ -96,11 +90,10 @@ function Witness:note(number)
   return true
 end
 
---- Returns the witness of an open database, whose table PREFIX_meta has columns name and value.
+--- Returns the witness of an open database, whose home table has the row `mark`.
 ---@param db table
----@param prefix string
-function M.of(db, prefix)
-  return setmetatable({ path = db.files and db.files[1].path .. "-witness", meta = prefix .. "_meta" }, Witness)
+function M.of(db)
+  return setmetatable({ path = db.files and db.files[1].path .. "-witness" }, Witness)
 end
 
 return M
