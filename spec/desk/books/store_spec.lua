@@ -2,6 +2,7 @@
 -- Rows that are compared with what a list shows: equal ones counted, changes kept, and nothing that an order decides.
 
 local core = require "purser.core"
+local database = require "purser.client.util.database"
 local files = require "files"
 local record = require "purser.desk.books.record"
 local schema = require "purser.desk.books.schema"
@@ -311,6 +312,18 @@ describe("The store of the books", function()
     local other = assert(stores.open { sqlite = path, client = true })
     other:rows "UPDATE purser_books_meta SET value = '2' WHERE name = 'version'"
     other:close()
+    local open, closed = database.open, 0
+    finally(function() database.open = open end)
+    function database.open(...)
+      local db = assert(open(...))
+      local close = db.close
+      function db.close(...)
+        closed = closed + 1
+        return close(...)
+      end
+      return db
+    end
     assert.same({ nil, "the books are of another version of Purser" }, { stores.open { sqlite = path } })
+    assert.equal(1, closed)
   end)
 end)

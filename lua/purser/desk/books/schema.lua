@@ -68,7 +68,6 @@ local function create(tx, witness)
       entity))
   end
   tx:set_meta("rev", "000000000000")
-  tx:set_meta("version", "4")
   witness:renew(tx)
   local ok, message = witness:note(0) -- before another process finds the tables
   if not ok then tx:reject(message) end
@@ -78,10 +77,10 @@ M.NONE = "there are none yet, and a sync makes them"
 
 --- Makes missing tables, if allowed. Returns true; or nil and a message.
 function M.make(db, may_make, witness)
-  local ok, message = tables.prepare(db, { home = M.HOME, version = "4", lock = 7254201,
+  local ok, message = tables.prepare(db, { home = M.HOME, version = "4", subject = "the books", lock = 7254201,
     create = function(tx) create(tx, witness) end }, may_make or false)
   if ok == false then return nil, M.NONE end
-  return ok, message and (message == tables.OTHER and "the books are " .. message or message)
+  return ok, message
 end
 
 return M

@@ -359,7 +359,10 @@ function M.open(options)
   if not db then return nil, message end
   local witness = witnesses.of(db)
   local ok, problem = schema.make(db, options.client ~= nil, witness)
-  if not ok then return nil, problem end
+  if not ok then
+    db:close()
+    return nil, problem
+  end
   return setmetatable({ db = db, outbox = outbox.new("purser_books", 60000), witness = witness }, Store)
 end
 

@@ -46,9 +46,10 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 --- Returns a time as the tables keep it.
 function M.time_text(ms) return ("%013d"):format(ms) end
 
-local SET = { home = "purser_receive_meta", version = "3", lock = 7254202, create = function(tx)
+local SET = { home = "purser_receive_meta", version = "3", subject = "they", lock = 7254202, create = function(tx)
   tables.create(tx, "purser_receive_", list, indexes)
-  for name, value in pairs { version = "3", seq = "0", lease = "" } do tx:set_meta(name, value) end
+  tx:set_meta("seq", "0")
+  tx:set_meta("lease", "")
 end }
 
 local Book = {}
@@ -189,8 +190,9 @@ end
 
 --- Lets the witness know of what may be handed over from now on. Returns true; or nil and an error.
 function Store:note()
-  local ok, message = self.db:transaction(function(tx) return tx:meta "seq" end, true)
-  if ok then ok, message = self.witness:note(ok) end
+  local rows, message = self.db:rows "SELECT value FROM purser_receive_meta WHERE name = 'seq'"
+  local ok = rows
+  if ok then ok, message = self.witness:note(rows[1].value) end
   if ok then return true end
   return nil, M.problem(message)
 end
@@ -210,7 +212,7 @@ function M.open(options)
     return setmetatable({ db = db, outbox = outbox.new "purser_receive", witness = witnesses.of(db) }, Store)
   end
   db:close()
-  return nil, M.problem(message == tables.OTHER and "they are " .. message or message)
+  return nil, M.problem(message)
 end
 
 return M

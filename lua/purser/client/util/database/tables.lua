@@ -1,20 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- The tables of a database: how they are made, and which version they are of. A set of tables is
---
---   home      the table, of names and values, by which a database is known to have them
---   version   its row `version`: tables of another one are not used
---   lock      PostgreSQL's advisory lock under which one program at a time makes them
---   create    create(tx) makes them; `M.create` does for those whose columns are all texts
+-- Makes the tables of a database, and checks the version of existing tables.
 
-local M = { OTHER = "of another version of Purser" }
+local M = {}
 
----@class purser.Tables
----@field home string
----@field lock integer
----@field create fun(tx: table)
----@field version string|nil
----@field check nil|fun(tx: table): any  in place of a version: what is there, or a transaction that ends
----@field is_due nil|fun(found: any): boolean  whether what is there must be brought to the present version
+---@class purser.Tables  the tables of a room
+---@field home string     the table that shows whether a database has the tables; has columns name and value
+---@field lock integer    PostgreSQL's advisory lock: one program at a time makes the tables
+---@field create fun(tx: table)  makes the tables
+---@field version string|nil     kept in the row `version` of `home`; tables of another version are refused
+---@field subject string|nil     begins the message of that refusal: "the books"
+---@field check nil|fun(tx: table): any  in place of a version: returns what exists, or ends the transaction
+---@field is_due nil|fun(found: any): boolean  whether existing tables need `upgrade`
 ---@field upgrade nil|fun(tx: table, found: any)
 
 --- Makes tables of texts, and their indexes: a table is { name, columns, how many of these are its key }.
@@ -35,30 +31,32 @@ function M.create(tx, prefix, list, indexes, further)
   for _, sql in ipairs(indexes) do tx:rows("CREATE INDEX " .. prefix .. sql) end
 end
 
--- Returns what is there, or false. Ends the transaction for tables of another version.
+-- Returns false without tables, else what `check` returns, or true. Refuses another version.
 local function find(tx, set)
   if not tx:has(set.home) then return false end
   if set.check then return set.check(tx) end
-  return tx:meta "version" == set.version or tx:reject(M.OTHER)
+  return tx:meta "version" == set.version or tx:reject(set.subject .. " are of another version of Purser")
 end
 
---- Makes the tables where there are none, and brings those that are there to the present version. Returns true; false
---- where there are none and `may_make` is false; or nil and a message.
+local function is_due(set, found) return found and set.is_due and set.is_due(found) end
+
+--- Makes missing tables, and upgrades old ones. Returns true; false for missing tables where `may_make` is false; or
+--- nil and a message.
 ---@param set purser.Tables
 ---@param may_make boolean|nil
 ---@return boolean|nil ok, any message
 function M.prepare(db, set, may_make)
   local found, message = db:transaction(function(tx) return find(tx, set) end, true)
-  local is_due = found and set.is_due and set.is_due(found)
   if found == nil then return nil, message end
-  if found and not is_due then return true end
+  if found and not is_due(set, found) then return true end
   if not found and may_make == false then return false end
   return db:transaction(function(tx)
     tx:lock(set.lock)
     found = find(tx, set) -- another process may have been first
     if not found then
       set.create(tx)
-    elseif set.is_due and set.is_due(found) then
+      if set.version then tx:set_meta("version", set.version) end
+    elseif is_due(set, found) then
       set.upgrade(tx, found)
     end
     return true
