@@ -321,7 +321,8 @@ local function refusal_of(screen, options)
   local made, err = client:recall(name, screen.asked, screen.call)
   if err then return report.sentence(err) end
   if not made then before.look_by_id(screen, options) end
-  if screen.found and before.found_other(screen, options) then return before.found_other(screen, options) end
+  local other = screen.found and before.found_other(screen, options)
+  if other then return other end
   if made or screen.found then
     return nil, ("this call was made with the key %s: nothing would be sent"):format(options.key)
   end

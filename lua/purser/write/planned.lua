@@ -132,11 +132,11 @@ function M.refusals(client, journal, list)
       if one.payment then
         other = calls.call_with_key(tx, { key = one.id or "", queue = one.queue or "", payment = one.payment })
       end
-      found[i] = other and intents.key_of_call(other, one.payment) or is_limited and spending.judge(tx, own,
+      found[i] = other and intents.key_of_call(other, one.payment) or is_limited and spending.admit(tx, own,
         { params = one.params, sent_at = client:now() }, row, { id = "of a plan", content = tostring(i) }, brought)
         or nil
     end
-    tx:reject(found) -- the sums of a plan are nobody's
+    tx:reject(found) -- undoes the charges
   end, not is_limited)
   if problem ~= found then return nil, M.error(problem) end
   return found

@@ -461,7 +461,7 @@ function M.plan(client, payments, options)
       entry.row, entry.fee, entry.line, entry.problems = payment.row, payment.fee, payment.line, payment.problems
       entry.warnings = payment.warnings
       entry.payee = payment.payee or entry.now and not entry.difference and entry.now.payee or nil
-      -- what a signed plan added was shown to nobody who pays
+      -- the payer has not seen payments that a signed plan added
       local is_shown = entry.now and not entry.difference and (entry.state ~= "waiting" or entry.now.mark ~= "")
       known[entry.key] = is_shown or known[entry.key]
     end

@@ -197,12 +197,13 @@ local function exceeded(row, limit, own, amount, sum)
   return M.reject(row, "spending_limit", text)
 end
 
---- Charges a call to the limits of its account and its client. Returns the rejection of a call that exceeds one.
+--- Charges a call to the limits of its account and its client. Returns the rejection of a call that exceeds one; the
+--- caller then ends the transaction, which undoes the charges.
 ---@param call { id: string, content: string }  its row: the content of a payment may change
 ---@param brought table<string, purser.StandingLimit>
 ---@param own purser.JournalHome
 ---@return purser.Error|nil rejection
-function M.judge(tx, own, intent, row, call, brought)
+function M.admit(tx, own, intent, row, call, brought)
   local amount, limits = row.moves and row.moves.amount and intent.params[row.moves.amount], M.limits(own)
   for _, limit in pairs(brought) do M.restrict(limits, limit) end
   if not next(limits) then return nil end
@@ -227,12 +228,6 @@ function M.judge(tx, own, intent, row, call, brought)
     if message then return M.reject(row, "spending_limit", message, hint) end
     if limited[asset] then charge(tx, call, asset, amount, intent.sent_at) end
   end
-end
-
---- Does the same, and ends the transaction with the rejection.
-function M.admit(tx, own, intent, row, call, brought)
-  local rejection = M.judge(tx, own, intent, row, call, brought)
-  if rejection then tx:reject(rejection) end
 end
 
 --- Charges a call that was executed, as a record or a late answer shows, as of a time.

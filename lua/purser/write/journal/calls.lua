@@ -198,7 +198,8 @@ function M.begin(self, intent, row, guard, key, payment)
         return M.equal_calls(tx, digests.likeness(row, intent.params), charged.id)[1]
       end)
     end
-    if guard ~= false then spending.admit(tx, own, intent, row, charged, guard and guard.limits or {}) end
+    local refused = guard ~= false and spending.admit(tx, own, intent, row, charged, guard and guard.limits or {})
+    if refused then tx:reject(refused) end
     if payment then begin_payment(tx, intent, payment, columns) else take(tx, intent, row, key, known, columns) end
     if guard == false then count_sent(tx, intent) end
     return {}
