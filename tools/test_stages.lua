@@ -10,9 +10,10 @@ local M = {}
 local ON_LUAJIT = { "spec/bind/", "spec/client/call/", "spec/write/", "spec/desk/payouts/" }
 local SANITIZED_SPECS = "spec/bind spec/client/transport spec/httpd" -- by `make test-all`; `make asan` runs them all
 local OTHER_LUAS = { "lua5.1", "lua5.2", "lua5.3", "luajit" }
--- Each spec of these folders runs on 5.4, on LuaJIT and on one of Lua 5.1 to 5.3: many specs run each module, and so
--- each module still runs on all. The specs of what differs most between the Luas (numbers, C) run on each.
-local ON_ONE_OF_THREE = { "spec/cli/", "spec/desk/", "spec/docs/", "spec/testing/", "spec/system/", "spec/write/" }
+-- Each spec of these folders runs on 5.4 and on one of the others (desk and write on LuaJIT as well): many specs run each
+-- module, and so each module still runs on all. The specs of what differs most between the Luas (numbers, C) run on each.
+local ON_ONE_OF_FOUR = { "spec/cli/", "spec/docs/", "spec/testing/", "spec/system/" }
+local ON_LUAJIT_AND_ONE = { "spec/desk/", "spec/write/" }
 
 -- Returns what a test file says of itself: its target, its seconds, whether it mostly waits, the Luas that it is for,
 -- where it is not for each, and whether `make test` takes a third of its cases.
@@ -93,13 +94,15 @@ local function begins_with_one_of(path, folders)
   return false
 end
 
--- Tells whether `make test-all` runs a test file on one of the other Luas. The path alone decides which Lua of three it
--- is, so a new file changes nothing for the others. A file that names its Luas runs on these.
+-- Tells whether `make test-all` runs a test file on one of the other Luas. The path alone decides which Lua it is, so a
+-- new file changes nothing for the others. A file that names its Luas runs on these.
 local function is_for(file, lua)
-  if lua == "luajit" or file.luas or not begins_with_one_of(file.path, ON_ONE_OF_THREE) then return true end
+  local of_four = begins_with_one_of(file.path, ON_ONE_OF_FOUR)
+  local of_three = begins_with_one_of(file.path, ON_LUAJIT_AND_ONE)
+  if file.luas or not (of_four or of_three) or of_three and lua == "luajit" then return true end
   local sum = 0
   for _, byte in ipairs { file.path:byte(1, -1) } do sum = sum + byte end
-  return OTHER_LUAS[sum % 3 + 1] == lua
+  return OTHER_LUAS[sum % (of_four and 4 or 3) + 1] == lua
 end
 
 -- Tells whether `make test` runs a test file on LuaJIT.

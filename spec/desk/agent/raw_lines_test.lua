@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- 20,000 random lines.
--- make test-all: 60 s, on lua5.4 and luajit
+-- make test-all: 60 s, on luajit
 
 local check = require "raw_lines_check"
 
