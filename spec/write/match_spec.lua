@@ -387,6 +387,22 @@ describe("a history without an end", function()
   end)
 end)
 
+-- The journal keeps a hundred of them: the right ones were cut off.
+describe("the records that an undecided call may have made", function()
+  it("are all answered, the likest first", function()
+    local records = {}
+    for i = 1, 40 do
+      records[i] = record("s" .. i, with(MOVE, { asset = "BTC", toAccount = "s" .. i, amount = "7" }), 300)
+    end
+    records[41] = record("w1", with(MOVE, { toAccount = "a@**" }), 900)
+    records[42] = record("w2", with(MOVE, { toAccount = "a@**" }), 400)
+    local word, answer = ask(MOVE, records)
+    assert.equal("undecided similar", word)
+    assert.same({ 42, "w2", "w1", "s1" },
+      { #answer.candidates, answer.candidates[1].id, answer.candidates[2].id, answer.candidates[3].id })
+  end)
+end)
+
 describe("the reasons of undecided answers", function()
   it("are those that the page lists", function()
     local page = assert(io.open "docs/write/outcomes.md"):read "*a"

@@ -149,6 +149,21 @@ function M.is_form(subject, record, name)
   return name ~= "time" and sent ~= nil and shown and answers.is_loosely(shown, sent) or false
 end
 
+--- Returns the sent members of which a record shows another value that may not stand for what was sent, in order. A
+--- record's id and time are as the service gives them.
+---@return string[]
+function M.differs(subject, record)
+  local list = {}
+  for _, name in ipairs(subject.names) do
+    local is_sent = subject.sent[name] ~= nil and M.shown_of(record, name)
+    if is_sent and not M.compared(subject, record, name) and not M.is_form(subject, record, name) then
+      list[#list + 1] = name
+    end
+  end
+  table.sort(list)
+  return list
+end
+
 --- Returns whether the fee that a record shows explains its amount.
 function M.is_less_its_fee(subject, record)
   local sent, shown = decimal.shown(subject.sent.amount), decimal.shown(record.amount)
