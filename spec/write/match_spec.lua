@@ -304,6 +304,39 @@ describe("a lost withdrawal that carries an id", function()
     assert.equal("undecided id reused", (ask(pay, { shown, record("w1", PAY, 400, { withdrawOrderId = ID,
       amount = "7" }) }, { answered })))
   end)
+
+  it("is a person's where its record names another network, and the reason says so", function()
+    local function word(network, witness, member)
+      local one = member or "network"
+      return ask(pay, { record("w0", small[1], -MINUTE + 400, { withdrawOrderId = OTHER, [one] = witness }),
+        record("w1", pay, 400, { withdrawOrderId = ID, [one] = network }) }, { answered })
+    end
+    for _, member in ipairs { "network", "netWork" } do
+      local reused, answer = word("ETH", "TRX", member)
+      assert.equal("undecided id reused", reused)
+      assert.matches("shows another network", answer.reason)
+      for network, witness in pairs { TRC20 = "", ["Tron(TRC20)"] = "TRX", nobody = "TRX", [""] = "", BSC = "ETH" } do
+        assert.equal("done", (word(network, witness, member)), network) -- the last: this service names each otherwise
+      end
+    end
+  end)
+end)
+
+describe("an equal payment on another network", function()
+  it("is another's, as far as two differences go; where each is named otherwise, nothing is compared", function()
+    local function word(network, of_small, of_late, more)
+      return (ask(PAY, { record("w0", small[1], -MINUTE + 400, { network = of_small }),
+        record("w9", late[1], 30400, { network = of_late }),
+        record("w1", with(PAY, more or {}), 400, { network = network }) }, { small, late }))
+    end
+    assert.equal("done", word("TRC20", "TRX", "TRX"))
+    assert.equal("undecided similar", word("ETH", "TRX", "TRX")) -- it was done: false
+    assert.equal("undecided similar", word("ETH"))
+    assert.equal("not_done", word("ETH", "TRX", "TRX", { amount = "19" }))
+    assert.equal("done", word("ETH", "ETH", "ETH"))
+    assert.equal("undecided similar", word("ETH", "ETH", "TRX"))
+    assert.equal("done", word("nobody knows", "TRX", "TRX"))
+  end)
 end)
 
 describe("a lost transfer", function()

@@ -5,6 +5,7 @@
 local addresses = require "purser.address"
 local answers = require "purser.write.answers"
 local decimal = require "purser.decimal"
+local networks = require "purser.client.operations.network"
 local operations = require "purser.client.operations"
 
 local M = {}
@@ -22,6 +23,7 @@ local function text_of(name, value)
   if is_blank(value) then return nil end
   if exact[name] then return tostring(value) end
   if name == "address" then return (addresses.place(value, nil, true)) end
+  if name == "network" then return networks.compared(tostring(value)) end
   local amount = name == "amount" and decimal.shown(value)
   return amount and tostring(amount) or tostring(value):lower()
 end
@@ -37,7 +39,7 @@ function M.shown_of(record, name)
   end
   local text = of[name]
   if text == nil then
-    text = text_of(name, record[name]) or false
+    text = text_of(name, name == "network" and networks.shown(record) or record[name]) or false
     of[name] = text
   end
   return text
@@ -66,8 +68,8 @@ function M.of(call, first, last)
   local self = { call = call, names = {}, asked = {}, sent = {}, kinds = {}, first = first, last = last,
     time = reconcile.time_member, moves = row.effect == "transfer", known = {}, forms = {},
     letters = params.address and tostring(params.address):lower() }
-  local route = (" %s %s"):format(tostring(params.coin or params.asset):upper(),
-    tostring(params.netWork or params.network))
+  local network = params.netWork or params.network
+  local route = (" %s %s"):format(tostring(params.coin or params.asset):upper(), tostring(network))
   for _, name in ipairs(reconcile.copy_params or {}) do self.asked[name] = true end
   for _, list in ipairs { reconcile.copy_params or {}, reconcile.match_on or {} } do
     for _, name in ipairs(list) do
@@ -78,6 +80,10 @@ function M.of(call, first, last)
         self.kinds[name] = name .. (params[name] == nil and "-" or "") .. route
       end
     end
+  end
+  if network and self.moves then
+    self.names[#self.names + 1], self.sent.network = "network", text_of("network", network)
+    self.kinds.network = "network" .. route
   end
   if reconcile.generated_id then
     self.id_name, self.id = reconcile.client_id, params[reconcile.client_id]
@@ -100,6 +106,8 @@ function M.compared(subject, record, name)
   end
   local sent, shown = subject.sent[name], M.shown_of(record, name)
   if not shown then return sent == nil or nil end
+  -- a name that nobody here knows may be another of the same network
+  if name == "network" and sent ~= shown and not (sent:find "^=" and shown:find "^=") then return nil end
   return sent == shown or name == "address" and tostring(record.address):lower() == subject.letters
 end
 
@@ -143,6 +151,8 @@ function M.is_form(subject, record, name)
     return is_form_of_amount(subject.sent.amount, M.shown_of(record, name), not subject.pays)
   elseif name == "id" then
     return is_rounded(subject, record)
+  elseif name == "network" then
+    return false
   end
   local sent, shown = subject.sent[name], M.shown_of(record, name)
   if name == "address" and shown then sent, shown = subject.letters, tostring(record.address) end
