@@ -23,8 +23,8 @@ M.reasons = {
     .. "made it as well; a journal forgets none",
   ["id reused"] = "a record carries its id, and shows another %s: the id was used for another payment",
   incomplete = "%s",
-  next = "no later call of its kind was answered, whose record would show that the service writes records as before; "
-    .. "ask again after the next one",
+  next = "no later call of its coin and network was answered, whose record would show that the service writes records "
+    .. "as before; ask again after the next one",
   remark = "nothing but a remark identifies it; a person must look",
   rival = "another call could have made it as well",
   similar = "the service shows unclaimed records that may be this call's, and nothing proves whose they are",
