@@ -18,9 +18,9 @@ local MOST = 100 -- of a call
 local function ranked(records, operation, params, sent_at)
   local subject, list = subjects.of { operation = operation, params = params }, {}
   for i, record in ipairs(records) do
-    local at = tonumber(record[subject.time or ""])
-    list[i] = { record = record, fits = subjects.fits(subject, record), differs = subjects.differs(subject, record),
-      place = i, away = at and sent_at and math.abs(at - sent_at) or math.huge }
+    local at, fits, differs = tonumber(record[subject.time or ""]), subjects.fits(subject, record)
+    list[i] = { record = record, fits = fits, differs = differs, place = i,
+      away = at and sent_at and math.abs(at - sent_at) or math.huge }
   end
   table.sort(list, function(a, b)
     if #a.differs ~= #b.differs then return #a.differs < #b.differs end

@@ -111,18 +111,6 @@ function M.compared(subject, record, name)
   return sent == shown or name == "address" and tostring(record.address):lower() == subject.letters
 end
 
---- Returns the sent members in which a record agrees with a call, in order.
----@return string[]
-function M.fits(subject, record)
-  local list = {}
-  for _, name in ipairs(subject.names) do
-    local is_sent = subject.sent[name] ~= nil or name == "time" or name == "id" and subject.id ~= nil
-    if is_sent and M.compared(subject, record, name) then list[#list + 1] = name end
-  end
-  table.sort(list)
-  return list
-end
-
 local ZERO = decimal "0"
 
 -- Returns whether a fee may explain two amounts' difference: it takes less than half. Transfers to one's own accounts
@@ -159,19 +147,23 @@ function M.is_form(subject, record, name)
   return name ~= "time" and sent ~= nil and shown and answers.is_loosely(shown, sent) or false
 end
 
---- Returns the sent members of which a record shows another value that may not stand for what was sent, in order. A
---- record's id and time are as the service gives them.
----@return string[]
-function M.differs(subject, record)
-  local list = {}
+--- Returns the sent members in which a record agrees with a call, and those of which it shows a value that may not stand
+--- for what was sent, in order. A record's id and time differ as the service gives them.
+---@return string[] fits, string[] differs
+function M.fits(subject, record)
+  local fits, differs = {}, {}
   for _, name in ipairs(subject.names) do
-    local is_sent = subject.sent[name] ~= nil and M.shown_of(record, name)
-    if is_sent and not M.compared(subject, record, name) and not M.is_form(subject, record, name) then
-      list[#list + 1] = name
+    local is_given = name == "time" or name == "id" and subject.id ~= nil
+    local is_same = (is_given or subject.sent[name] ~= nil) and M.compared(subject, record, name)
+    if is_same then
+      fits[#fits + 1] = name
+    elseif is_same == false and not is_given and subject.sent[name] and not M.is_form(subject, record, name) then
+      differs[#differs + 1] = name
     end
   end
-  table.sort(list)
-  return list
+  table.sort(fits)
+  table.sort(differs)
+  return fits, differs
 end
 
 --- Returns whether the fee that a record shows explains its amount.
