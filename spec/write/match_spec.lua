@@ -103,6 +103,11 @@ describe("a lost withdrawal whose id the history does not show", function()
     { "is a person's where two members differ that are known of later calls alone",
       { late_shown, record("w1", with(PAY, { amount = "19", address = "Telse" }), 400) }, { late },
       "undecided similar" },
+    -- With a way inside the service for large amounts, and a release, that was paid twice.
+    { "waits where one differs that is known before and after, and one before alone: later calls have another coin",
+      { small_shown, record("w9", late[1], 30400, { coin = "USDC" }),
+        record("w1", with(PAY, { address = "Telse" }), 3 * MINUTE) },
+      { small, { with(late[1], { coin = "USDC" }), 30000, "w9" } }, "undecided next" },
     { "is not done where three differ that are known of earlier calls alone",
       { small_shown, record("w1", with(PAY, { amount = "19", address = "Telse" }), 3 * MINUTE) }, { small },
       "not_done" },
