@@ -39,6 +39,14 @@ M.time_text = intents.time_text
 ---@type fun(tx: table, set: table<string, string>, where: string, ...: string): integer
 M.update = calls.update
 
+--- Returns the row of a call, locked; nil where there is none.
+---@type fun(tx: table, id: string): table<string, string>|nil
+M.locked = calls.locked
+
+--- Writes an end in a locked row, counts it in sums, and keeps the end before.
+---@type fun(tx: table, known: table<string, string>, ending: table)
+M.write_end = calls.write_end
+
 --- Returns the columns of a stage.
 ---@type fun(tx: table, change: purser.Stage): table<string, string>
 M.staged = calls.staged

@@ -176,6 +176,14 @@ end
 --- Puts a payment into another stage, if it is still this worker's and was not sent since: a worker whose lease ended
 --- unnoticed may hold a payment twice. Returns whether it did.
 function M.move(tx, self, payment, change)
+  local row = change.stage == "undecided" and planned.locked(tx, payment.id)
+  local is_own = row and row.worker == self.worker and row.attempt == ("%d"):format(payment.attempt) and row.stage
+  if (is_own == "taken" or is_own == "sent") and row.state ~= "planned" then
+    -- what its last attempt came to is not known any more: the call counts in sums, and equal calls wait for it
+    planned.write_end(tx, row, { state = "undecided", message = change.message, candidates = change.candidates,
+      awaits = change.awaits, change = change })
+    return true
+  end
   return planned.update(tx, planned.staged(tx, change), "id = ? AND worker = ? AND attempt = ? "
     .. "AND stage IN ('taken', 'sent')", payment.id, self.worker, ("%d"):format(payment.attempt)) == 1
 end
