@@ -101,11 +101,13 @@ M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 --- was judged, and a gateway may send two: such a call is looked for first.
 function M.is_free(call) return M.SPENT_NOTHING[call.state] and not call.rejected end
 
---- Returns whether a row counts in sums: nothing proves that its call was not executed.
+--- Returns whether a row counts in sums: nothing proves that its call was not executed. A rejected payment that is
+--- looked for counts until the look has ended: the rejection may be that of a second copy.
 ---@param row table<string, string>
 ---@return boolean
 function M.counts(row)
-  return row.state ~= "planned" and (not M.SPENT_NOTHING[row.state] or row.disowned == "yes")
+  return row.state ~= "planned" and (not M.SPENT_NOTHING[row.state] or row.disowned == "yes"
+    or row.rejected == "yes" and row.stage == "sent")
 end
 
 M.UNDECIDED = { open = true, unknown = true, undecided = true }

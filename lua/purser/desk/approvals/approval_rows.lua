@@ -139,7 +139,8 @@ end
 
 -- Reads a page of an account's calls without a destination or younger than a time. `NOT` excludes what ended before
 -- another time.
-local PAGE, COUNTED = 1000, "(state NOT IN (" .. SPENT_NOTHING .. ") OR disowned = 'yes')"
+local PAGE, COUNTED = 1000, "(state NOT IN (" .. SPENT_NOTHING .. ") OR disowned = 'yes' "
+  .. "OR rejected = 'yes' AND stage = 'sent')"
 local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_calls "
   .. "WHERE sent_at <> '' AND (destination = '' OR sent_at >= $1) AND %s (ended_at <> '' AND ended_at < $2) "
   .. "AND (sent_at, id) > ($3, $4) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE

@@ -225,6 +225,11 @@ function M.left(tx, self)
     .. "AND (stage <> 'waiting' OR blocked = '' AND due_at <= $3)", time_text(tx:now() + PATIENCE_MS))[1].number)
 end
 
+--- Returns whether the run looks for a rejected payment, or takes it over when its worker's lease ends.
+function M.is_looking(tx, self)
+  return own(tx, self, "id", " AND stage = 'sent' AND rejected = 'yes' LIMIT 1")[1] ~= nil
+end
+
 --- Returns what keeps a worker from sending: { due_at = of the next payment that waits, message = why it was put off,
 --- sent = how many of this worker's were sent, others = how many other workers have, lease_until = the first end of
 --- their leases }.
