@@ -50,9 +50,8 @@ describe("a look-alike of an earlier payee", function()
     assert.equal(PAID, look(ALIKE))
     assert.is_nil((assert(payees.of(journal, client:now() + 185 * 86400000)))(ALIKE))
     for state, expected in pairs { failed = false, cancelled = false, sent = PAID } do
-      assert(journal.db:rows "DELETE FROM purser_arrivals")
-      assert(journal.db:rows(("INSERT INTO purser_arrivals (call, record_id, state, at, looked_at) SELECT id, "
-        .. "record_id, '%s', '1', '1' FROM purser_calls WHERE record_id = $1"):format(state), made.id))
+      own.arrived(journal.db, assert(journal.db:rows("SELECT id FROM purser_calls WHERE record_id = $1",
+        made.id))[1].id, state)
       assert.equal(expected, look(ALIKE) or false, state)
     end
     assert(journal.db:rows "DELETE FROM purser_arrivals")
