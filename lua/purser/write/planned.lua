@@ -25,6 +25,8 @@ local words = require "purser.write.journal.words"
 
 ---@class purser.modules.planned
 ---@field MADE string  the condition of a row whose call was made: of a withdrawal, seen to be sent
+---@field UNDONE table<string, true>  the states of calls that certainly made no record
+---@field COUNTED string  the condition of a row that counts in sums
 ---@field ARRIVAL string  the column of what a done call's record showed later; NULL without a look
 ---@field KEPT_PLANS string  the query for the plans that let an attempt of a call through that is not pruned
 local M = {}
@@ -168,7 +170,8 @@ M.standing_word = words.standing
 M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
-M.MADE, M.ARRIVAL = arrival.MADE, arrival.NAMED
+M.MADE, M.ARRIVAL, M.COUNTED = arrival.MADE, arrival.NAMED, intents.COUNTED
+M.UNDONE = intents.UNDONE
 
 --- Returns whether an entry of journal:entries was made: of a withdrawal, seen to be sent.
 ---@type fun(entry: purser.JournalEntry): boolean
