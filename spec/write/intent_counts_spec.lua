@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What counts in sums is one rule, which a query and the program apply alike.
+-- One rule says which rows count in sums; a query and the program apply it alike.
 
 local intents = require "purser.write.intent"
 local own = require "own_journal"
