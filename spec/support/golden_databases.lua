@@ -9,6 +9,7 @@
 -- Another making differs from the dump in random marks, in ids of journals, and in the times of persons' words.
 
 local books_world = require "books_world"
+local core = require "purser.core"
 local database = require "purser.client.util.database"
 local files = require "files"
 local purser = require "purser"
@@ -184,8 +185,8 @@ function M.dump(path)
   return table.concat(lines)
 end
 
--- The text of a witness file, of one length: the database's mark, the highest number that left it, the file's inode.
-local WITNESS = "%-64s %016d %20s\n"
+-- The text of a witness file: the database's mark, the highest number that left it, and which file it is.
+local WITNESS = "%s %d %s\n"
 
 --- Makes the database of a dump in a new file, with its witness beside it: { text, count of rows by table }.
 ---@param home string    the table of the mark, and of the number that the witness notes
@@ -200,11 +201,11 @@ function M.load(name, path, home, number)
     if filled then made.rows[filled] = made.rows[filled] + 1 end
   end
   local function meta(row) return db:rows(("SELECT value FROM %s WHERE name = '%s'"):format(home, row))[1].value end
-  local witness = files.keep(path .. "-witness")
+  local witness = path .. "-witness"
   files.write(witness, "")
   os.execute("chmod 600 " .. witness)
-  local inode = files.output_of("ls -i " .. witness):match "%d+"
-  files.write(witness, WITNESS:format(meta "mark", tonumber(meta(number)), inode))
+  local identity = select(3, core.file_mode(witness)):match ":(.+)$"
+  files.write(witness, WITNESS:format(meta "mark", tonumber(meta(number)), identity))
   db:close()
   return made
 end
