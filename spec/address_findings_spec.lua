@@ -213,14 +213,26 @@ describe("a look-alike", function()
     for _, text in ipairs { "", "short", "abcdefghijk", "0xabcdefghijk", "bc1qabcdefghijk" } do
       assert.is_nil(address.ends(text), text)
     end
-    local alike = "0x5290" .. ("1"):rep(32) .. "9ee7"
-    assert.is_true(address.alike(EVM, alike))
-    assert.is_true(address.alike(EVM:upper():gsub("^0X", "0x"), alike))
-    for _, other in ipairs { EVM, EVM:upper():gsub("^0X", "0x"), "0x5291" .. ("1"):rep(32) .. "9ee7",
-      "0x5290" .. ("1"):rep(32) .. "9ee6", "short" } do
-      assert.is_false(address.alike(EVM, (other)), other)
+    local alike, in_capitals = "0x5290" .. ("1"):rep(32) .. "9ee7", EVM:upper():gsub("^0X", "0x")
+    local list = { { address = alike }, { address = in_capitals }, { address = "short" }, { address = in_capitals },
+      { address = "0x5290" .. ("2"):rep(32) .. "9ee7" } }
+    local look_alike = address.look_alikes(list)
+    assert.same({ list[1], true }, { look_alike(EVM) })
+    assert.same({ list[2], true }, { look_alike(alike) })
+    assert.same({ list[1], false }, { look_alike("0x5290" .. ("3"):rep(32) .. "9ee7") })
+    for _, other in ipairs { "0x5291" .. ("1"):rep(32) .. "9ee7", "0x5290" .. ("1"):rep(32) .. "9ee6", "short",
+      "short1" } do
+      local alike_one, is_own = look_alike(other)
+      assert.same({ "nil", false }, { tostring(alike_one), is_own }, other)
     end
-    assert.is_false(address.alike("short", "short1"))
+  end)
+
+  it("is told by the account that is given with it, and by letters that may count", function()
+    local look_alike = address.look_alikes { { address = "No-Network-Has-This" }, { address = EVM, place = "one" } }
+    assert.equal("No-Network-Has-This", look_alike("no-network-has-this").address)
+    assert.equal(EVM, look_alike(EVM, "two").address)
+    assert.is_nil((look_alike(EVM, "one")))
+    assert.is_nil((look_alike "No-Network-Has-This"))
   end)
 end)
 

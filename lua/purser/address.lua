@@ -174,13 +174,33 @@ function M.ends(text)
   return (text:sub(1, 4) .. text:sub(-4)):lower()
 end
 
---- Tells whether only the ends of two addresses agree: the mark of an address made to be mistaken for another.
----@param one string
----@param other string
----@return boolean
-function M.alike(one, other)
-  local ends = M.ends(one)
-  return ends ~= nil and ends == M.ends(other) and not M.same(one, other, true)
+---@class purser.ShownAddress
+---@field address string
+---@field place string|nil  the account, equal for each spelling. Default: that of `place`
+
+--- Returns a function that finds the look-alike of an address among others: the first one of another account with the
+--- same ends, the mark of an address made to be mistaken for another. The function says as well whether the address's
+--- own account is among them.
+---@param list purser.ShownAddress[]
+---@return fun(address: string, place: string|nil): purser.ShownAddress|nil, boolean
+function M.look_alikes(list)
+  local by_ends, is_kept = {}, {}
+  for _, one in ipairs(list) do
+    local text = one.address
+    local ends = not is_kept[text] and M.ends(text)
+    if ends then
+      is_kept[text], by_ends[ends] = true, by_ends[ends] or {}
+      table.insert(by_ends[ends], { shown = one, place = one.place or (M.place(text)) })
+    end
+  end
+  return function(address, place)
+    local found, other, is_own = by_ends[M.ends(address) or ""] or {}, nil, false
+    place = place or found[1] and (M.place(address))
+    for _, one in ipairs(found) do
+      if one.place == place then is_own = true else other = other or one.shown end
+    end
+    return other, is_own
+  end
 end
 
 --------------------------------------------------------------------------------------------------- is it of the network
