@@ -41,8 +41,21 @@ end
 -- Accounts of Ethereum's kind and of Tron have no memo.
 local function has_no_memo(at) return at:find "^evm:" or at:find "^hash:41:" end
 
+-- Returns what is wrong with an amount as a file has it, or nil.
+local function least_problem(text, separator)
+  local least = text ~= "" and decimal(text)
+  if text == "" or least and least:sign() >= 0 and not csv.has_two_readings(text, separator) then return nil end
+  if csv.has_two_readings(text, separator) then
+    return ('least "%s" may be thousands, or have three decimals; write it without a mark of thousands, and without '
+      .. "zeros behind it"):format(text)
+  end
+  local whole, digits = text:match "^(%d+),(%d+)$"
+  return ('least "%s" is no amount%s'):format(text, whole and ("; write %s.%s"):format(whole, digits) or "")
+end
+
 --- Returns a customer's row of texts; or nil and a message.
-function M.row(cells)
+---@param separator string|nil  of the file. Default: ","
+function M.row(cells, separator)
   local row = { customer = cells.customer or "", address = cells.address or "", coins = cells.coins or "",
     least = cells.least or "" }
   if row.customer == "" or row.address == "" then return nil, "customer and address must not be empty" end
@@ -50,11 +63,8 @@ function M.row(cells)
   if state == "refused" then return nil, ("the address %s %s"):format(row.address, why) end
   row.at, row.memo = readers.place(row.address, cells.memo)
   row.coins = row.coins:gsub("[,;%s]+", " "):gsub("^ ", ""):gsub(" $", ""):upper()
-  local least = row.least ~= "" and decimal(row.least)
-  if row.least ~= "" and (not least or least:sign() < 0) then
-    return nil, ('least "%s" is no amount'):format(row.least)
-  end
-  local message
+  local message = least_problem(row.least, separator or ",")
+  if message then return nil, message end
   for name, word in pairs { starts = "from", ends = "until" } do
     row[name], message = time_of(cells[word] or "")
     if not row[name] then return nil, message end
@@ -122,7 +132,7 @@ end
 ---@param text string|nil
 function M.replace(book, text)
   if not text then return true end
-  local lines, message = csv.parse(text)
+  local lines, message, _, separator = csv.read(text)
   if not lines then return nil, message end
   if not lines[1] then return nil, "there is no line; the first is " .. table.concat(NAMES, ",") end
   local at
@@ -135,7 +145,7 @@ function M.replace(book, text)
     for name, column in pairs(at) do cells[name] = lines[i][column] end
     message = ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
     if #lines[i] <= #lines[1] then message = memo_problem(cells.memo) end
-    if not message then row, message = M.row(cells) end
+    if not message then row, message = M.row(cells, separator) end
     if row then message = place_problem(cells) end
     if row and not message then ok, message = M.add(book, row, "file") end
     if not ok then return nil, ("line %d: %s"):format(lines[i].line, message) end
