@@ -326,6 +326,31 @@ describe("a network that only its own contract describes", function()
     assert.equal("good", (judged(nil, "anything")))
   end)
 
+  it("tells 64 digits, which are a transaction, but where the network's own addresses have this form", function()
+    local digits = ("a1"):rep(32)
+    local expected = { "doubtful", "address.other_network: 64 digits are a transaction on most networks, and the form "
+      .. "of addresses of NEW is not known; ask the payee for the address" }
+    for _, text in ipairs { digits, "0x" .. digits, digits:upper() } do
+      assert.same(expected, { judged(nil, text) })
+      assert.same(expected, { judged("1002000", text) })
+      assert.equal("doubtful", (judged(EVM, text)))
+      assert.equal("doubtful", found({ address = text, network = "HIVE" }), text) -- in the table without families
+      assert.equal("good", (judged(("b2"):rep(32), text)))
+    end
+    assert.equal("good", (judged("0x" .. ("b2"):rep(32), "0x" .. digits)))
+    assert.equal("good", (judged("0x1::coin::COIN", "0x" .. digits)))
+    for _, network in ipairs { "APTOS", "SUI", "IOTA", "MOVEMENT" } do
+      assert.equal("good", found { address = "0x" .. digits, network = network }, network)
+    end
+    assert.equal("good", found { address = digits, network = "NEAR" })
+    for _, network in ipairs { "ETH", "TRX", "BTC", "SOL", "XRP" } do
+      assert.equal("refused", found { address = "0x" .. digits, network = network }, network)
+    end
+    for _, text in ipairs { digits .. "a", digits:sub(2), "0x" .. digits .. "a", "x" .. digits } do
+      assert.equal("good", (judged(nil, text)))
+    end
+  end)
+
   it("has a name by either of its members", function()
     for _, network in ipairs { { netWork = "SOL" }, { network = "Solana(SOL)" }, "SOL" } do
       local _, problems = found { address = TRON, network = network }
