@@ -185,14 +185,16 @@ M.look = arrival.look
 ---@type fun(client: purser.Client, journal: purser.Journal, destination: string)
 M.look_at_destination = arrival.look_at_destination
 
---- Returns a function from an address to the payee of the last half year whose ends alone are the same; nil and an
---- error where the journal, by default the client's own, cannot be read.
+--- Returns a function from an address to what a person is told of it, wherever a payment is shown: of an address of the
+--- plan, and of a payee of the last half year, whose ends alone are the same. Nil and an error where the journal, by
+--- default the client's own, cannot be read.
 ---@param client purser.Client
 ---@param journal purser.Journal|nil
----@return (fun(address: string): string|nil)|nil look_alike, purser.Error|nil err
-function M.look_alikes(client, journal)
+---@param plan purser.ShownAddress[]|nil  what is paid beside
+---@return (fun(address: any): string[])|nil look_alikes, purser.Error|nil err
+function M.look_alikes(client, journal, plan)
   local state = private.state_of(client)
-  return payees.of(journal or state and state._journal, client:now())
+  return payees.of(journal or state and state._journal, client:now(), plan)
 end
 
 --- Keeps the state of a withdrawal's record that a client saw, in the client's journal.
