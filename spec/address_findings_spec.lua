@@ -213,14 +213,26 @@ describe("a look-alike", function()
     for _, text in ipairs { "", "short", "abcdefghijk", "0xabcdefghijk", "bc1qabcdefghijk" } do
       assert.is_nil(address.ends(text), text)
     end
-    local alike = "0x5290" .. ("1"):rep(32) .. "9ee7"
-    assert.is_true(address.alike(EVM, alike))
-    assert.is_true(address.alike(EVM:upper():gsub("^0X", "0x"), alike))
-    for _, other in ipairs { EVM, EVM:upper():gsub("^0X", "0x"), "0x5291" .. ("1"):rep(32) .. "9ee7",
-      "0x5290" .. ("1"):rep(32) .. "9ee6", "short" } do
-      assert.is_false(address.alike(EVM, (other)), other)
+    local alike, in_capitals = "0x5290" .. ("1"):rep(32) .. "9ee7", EVM:upper():gsub("^0X", "0x")
+    local list = { { address = alike }, { address = in_capitals }, { address = "short" }, { address = in_capitals },
+      { address = "0x5290" .. ("2"):rep(32) .. "9ee7" } }
+    local look_alike = address.look_alikes(list)
+    assert.same({ list[1], true }, { look_alike(EVM) })
+    assert.same({ list[2], true }, { look_alike(alike) })
+    assert.same({ list[1], false }, { look_alike("0x5290" .. ("3"):rep(32) .. "9ee7") })
+    for _, other in ipairs { "0x5291" .. ("1"):rep(32) .. "9ee7", "0x5290" .. ("1"):rep(32) .. "9ee6", "short",
+      "short1" } do
+      local alike_one, is_own = look_alike(other)
+      assert.same({ "nil", false }, { tostring(alike_one), is_own }, other)
     end
-    assert.is_false(address.alike("short", "short1"))
+  end)
+
+  it("is told by the account that is given with it, and by letters that may count", function()
+    local look_alike = address.look_alikes { { address = "No-Network-Has-This" }, { address = EVM, place = "one" } }
+    assert.equal("No-Network-Has-This", look_alike("no-network-has-this").address)
+    assert.equal(EVM, look_alike(EVM, "two").address)
+    assert.is_nil((look_alike(EVM, "one")))
+    assert.is_nil((look_alike "No-Network-Has-This"))
   end)
 end)
 
@@ -312,6 +324,31 @@ describe("a network that only its own contract describes", function()
       assert.equal("good", (judged(contract, EVM)), contract)
     end
     assert.equal("good", (judged(nil, "anything")))
+  end)
+
+  it("tells 64 digits, which are a transaction, but where the network's own addresses have this form", function()
+    local digits = ("a1"):rep(32)
+    local expected = { "doubtful", "address.other_network: 64 digits are a transaction on most networks, and the form "
+      .. "of addresses of NEW is not known; ask the payee for the address" }
+    for _, text in ipairs { digits, "0x" .. digits, digits:upper() } do
+      assert.same(expected, { judged(nil, text) })
+      assert.same(expected, { judged("1002000", text) })
+      assert.equal("doubtful", (judged(EVM, text)))
+      assert.equal("doubtful", found({ address = text, network = "HIVE" }), text) -- in the table without families
+      assert.equal("good", (judged(("b2"):rep(32), text)))
+    end
+    assert.equal("good", (judged("0x" .. ("b2"):rep(32), "0x" .. digits)))
+    assert.equal("good", (judged("0x1::coin::COIN", "0x" .. digits)))
+    for _, network in ipairs { "APTOS", "SUI", "IOTA", "MOVEMENT" } do
+      assert.equal("good", found { address = "0x" .. digits, network = network }, network)
+    end
+    assert.equal("good", found { address = digits, network = "NEAR" })
+    for _, network in ipairs { "ETH", "TRX", "BTC", "SOL", "XRP" } do
+      assert.equal("refused", found { address = "0x" .. digits, network = network }, network)
+    end
+    for _, text in ipairs { digits .. "a", digits:sub(2), "0x" .. digits .. "a", "x" .. digits } do
+      assert.equal("good", (judged(nil, text)))
+    end
   end)
 
   it("has a name by either of its members", function()

@@ -10,8 +10,8 @@ local M = {}
 local ON_LUAJIT = { "spec/bind/", "spec/client/call/", "spec/write/", "spec/desk/payouts/" }
 local SANITIZED_SPECS = "spec/bind spec/client/transport spec/httpd" -- by `make test-all`; `make asan` runs them all
 local OTHER_LUAS = { "lua5.1", "lua5.2", "lua5.3", "luajit" }
--- Each spec of these folders runs on 5.4 and on one of the others (desk and write on LuaJIT as well): many specs run each
--- module, and so each module still runs on all. The specs of what differs most between the Luas (numbers, C) run on each.
+-- Each spec of these folders runs on 5.4 and on one of the others (desk and write on LuaJIT as well): many specs run
+-- each module, and so each runs on all. The specs of what differs most between the Luas (numbers, C) run on each.
 local ON_ONE_OF_FOUR = { "spec/cli/", "spec/docs/", "spec/testing/", "spec/system/" }
 local ON_LUAJIT_AND_ONE = { "spec/desk/", "spec/write/" }
 

@@ -174,13 +174,33 @@ function M.ends(text)
   return (text:sub(1, 4) .. text:sub(-4)):lower()
 end
 
---- Tells whether only the ends of two addresses agree: the mark of an address made to be mistaken for another.
----@param one string
----@param other string
----@return boolean
-function M.alike(one, other)
-  local ends = M.ends(one)
-  return ends ~= nil and ends == M.ends(other) and not M.same(one, other, true)
+---@class purser.ShownAddress
+---@field address string
+---@field place string|nil  the account, equal for each spelling. Default: that of `place`
+
+--- Returns a function that finds the look-alike of an address among others: the first one of another account with the
+--- same ends, the mark of an address made to be mistaken for another. The function says as well whether the address's
+--- own account is among them.
+---@param list purser.ShownAddress[]
+---@return fun(address: string, place: string|nil): purser.ShownAddress|nil, boolean
+function M.look_alikes(list)
+  local by_ends, is_kept = {}, {}
+  for _, one in ipairs(list) do
+    local text = one.address
+    local ends = not is_kept[text] and M.ends(text)
+    if ends then
+      is_kept[text], by_ends[ends] = true, by_ends[ends] or {}
+      table.insert(by_ends[ends], { shown = one, place = one.place or (M.place(text)) })
+    end
+  end
+  return function(address, place)
+    local found, other, is_own = by_ends[M.ends(address) or ""] or {}, nil, false
+    place = place or found[1] and (M.place(address))
+    for _, one in ipairs(found) do
+      if one.place == place then is_own = true else other = other or one.shown end
+    end
+    return other, is_own
+  end
 end
 
 --------------------------------------------------------------------------------------------------- is it of the network
@@ -272,6 +292,9 @@ end
 -- Returns whose an address is, for people.
 local function of_family(family) return "one of " .. network_table.words(family) end
 
+-- Tells whether a text has the form of a transaction on most networks, and of an address on a few.
+local function is_of_64_digits(text) return text:find "^%x+$" and #text == 64 or text:find "^0x%x+$" and #text == 66 end
+
 -- Returns the finding of a text that is no address of a network.
 local function not_of(name, row, text, readings)
   for _, reading in ipairs(readings) do
@@ -299,7 +322,7 @@ local function not_of(name, row, text, readings)
     return finding("other_network", format("the address has the shape of %s with a wrong character, and is none of %s",
       of_family(mistyped), name), "check the network, and copy the address again")
   end
-  if text:find "^0x%x+$" and #text == 66 then
+  if is_of_64_digits(text) and text:find "^0x" then
     return finding("other_network", format("64 digits behind 0x are a transaction or an address of another network, "
       .. "and no address of %s", name), "ask the payee for an address")
   elseif text:find "^[%w_%-]+%.%l+$" then
@@ -360,7 +383,6 @@ local TELLING = { evm = true, sol = true, move = true, hbar = true } -- without 
 -- Families that a network's own contracts tell, where the table has none. A contract tells more than its account:
 -- modules of Move and prefixes of bech32.
 local function told_by(contract)
-  if text_of(contract) == "" then return nil end
   local front = contract:match "^(0x%x+)::"
   local readings = M.read(front or contract)
   local families, has = {}, false
@@ -374,8 +396,9 @@ local function told_by(contract)
 end
 
 -- Returns the finding about an address of a network that the table does not know, which is never more than a warning.
-local function of_unknown(network, name, readings)
-  local families = told_by(type(network) == "table" and network.contract or nil)
+local function of_unknown(network, name, text, readings)
+  local contract = text_of(type(network) == "table" and network.contract or nil)
+  local families = told_by(contract)
   for _, reading in ipairs(readings) do
     if families and families[reading.family] then return nil end
   end
@@ -388,6 +411,9 @@ local function of_unknown(network, name, readings)
   if families then
     return finding("other_network", format("contracts of %s are of %s, and the address is not", name,
       network_table.words((next(families)))), "check the network")
+  elseif is_of_64_digits(text) and not is_of_64_digits(contract) then
+    return finding("other_network", format("64 digits are a transaction on most networks, and the form of addresses "
+      .. "of %s is not known", name), "ask the payee for the address")
   end
 end
 
@@ -406,7 +432,7 @@ local function judge_form(result, given, name, row, is_sure, readings)
     local is_warning = best and best.state == "rare" or not is_sure or given.as_is
     return add(is_warning and result.warnings or result.problems, found)
   end
-  if name then return add(result.warnings, of_unknown(given.network, name, readings)) end
+  if name then return add(result.warnings, of_unknown(given.network, name, given.address, readings)) end
   local mistyped = not readings[1] and M.mistyped(given.address) or readings[1] and readings[1].family == "hex40"
   local found = mistyped and finding("checksum", "the checksum of the address is wrong, so a character of it is",
     "copy it again from where it comes from") or not readings[1] and finding("form", "no known network has such an "

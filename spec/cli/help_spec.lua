@@ -34,6 +34,11 @@ describe("the help of a command", function()
     assert.is_nil(table.concat(lines):find("TEXT", 1, true))
   end)
 
+  it("says no number of operations, which a further row would make wrong", function()
+    local number = ("%%f[%%d]%d%%f[%%D]"):format(#require("purser.client.operations").list)
+    assert.is_nil(text_of():match("[^\n]*" .. number .. "[^\n]*"))
+  end)
+
   it("lists the command's own options before those of output and connection", function()
     for _, words in ipairs { { "payouts", "run" }, { "fleet", "rotate" }, { "wallet", "withdraw" } } do
       local text = text_of((table.unpack or unpack)(words)) -- luacheck: ignore

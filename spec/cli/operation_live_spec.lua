@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The commands of what the live service has beyond the 40: made from the rows as all others, and asking as they do.
+-- The commands of what the live service has beyond the document: made from the rows as all others, and asking as
+-- they do.
 
 local command = require "command"
 local core = require "purser.core"

@@ -9,6 +9,7 @@ local eventually = require "eventually"
 local files = require "files"
 
 local HOUR = 3600000
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 describe("purser receive", function()
   local at, db
@@ -72,6 +73,21 @@ describe("purser receive", function()
     code, out = receive("check", "--to", db)
     assert.equal(0, code)
     assert.matches("USDT  received 250 = credited 250", out)
+  end)
+
+  it("warns of addresses in a customers' file as of those in a list", function()
+    local path = at.file "customer;address;coins\na;TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t;USDT\nb;No-Network;\nc;No-Net;\n"
+    local contract = "warning: customer \"a\": the address is the contract of USDT"
+    for _, given in ipairs { { "begin" }, { "run", "--dry" }, { "run", "--once", "--run", "shop=cat" } } do
+      local code, out, err = receive(given[1], "--to", db, "--customers", path, unpack(given, 2))
+      assert.equal(0, code, out .. err)
+      err = err:gsub("%s+", " ")
+      assert.matches(path .. ":2: " .. contract, err, 1, true)
+      assert.matches(path .. ":3: warning: 2 customers (lines 3-4): the address is an address of no", err, 1, true)
+    end
+    local code, _, err = receive("check", "--to", db)
+    assert.equal(0, code)
+    assert.matches('warning: 2 customers, such as customer "b": the address is an', err:gsub("%s+", " "), 1, true)
   end)
 
   it("shows what a look would credit and keeps nothing; a second process ends with 4", function()

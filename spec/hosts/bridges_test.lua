@@ -112,14 +112,14 @@ describe("a page's program", function()
       replaced = { { "assert%(loop:loop%(%)%)\n", "" } }, prepended = { ["main.lua"] = "local over = false\n" },
       appended = { ["main.lua"] = CQUEUES }, values = { OVER = "over = true", SPAWN = "function(fn) loop:wrap(fn) end",
         CHECKED = 'function(options) return require "purser.hosts.cqueues".new(loop, options) end' } })
-    host:measured("cqueues", shown, report, 36)
+    host:measured("cqueues", shown, report, true)
   end)
 
   it("for luv lets its loop go on, and its transport passes the check", function()
     local shown, report = host:run("luv", { lua = LUA, command = LUA .. " FOLDER/main.lua",
       replaced = { { "uv%.run%(%)\n", "" } }, appended = { ["main.lua"] = LIBUV .. "uv.run()\n" },
       values = values { LOOP = "uv", OVER = "uv.stop()" } })
-    host:measured("luv", shown, report, 36)
+    host:measured("luv", shown, report, true)
   end)
 
   it("for Neovim lets its loop go on, and its transport passes the check, and Neovim ends", function()
@@ -127,7 +127,7 @@ describe("a page's program", function()
       command = 'nvim --headless -u NONE -i NONE -c "luafile FOLDER/main.lua"',
       appended = { ["main.lua"] = LIBUV },
       values = values { LOOP = "vim.loop", OVER = 'vim.schedule(function() vim.cmd "qa!" end)' } })
-    host:measured("Neovim", shown, report, 36)
+    host:measured("Neovim", shown, report, true)
   end)
 
   it("for nginx lets its worker go on, and its transport passes the check", function()
@@ -144,7 +144,7 @@ describe("a page's program", function()
         { "http {\n", "http {\n" .. temporary .. NGINX_SERVER },
         { 'lua_package_path "', 'lua_package_path "ROOT/spec/support/?.lua;' },
         { "init_worker_by_lua_block {\n", "init_worker_by_lua_block {\n" .. NGINX } } })
-    host:measured("nginx", shown, report, 36)
+    host:measured("nginx", shown, report, true)
     assert.matches("^done\n", shown)
   end)
 end)

@@ -46,7 +46,7 @@ function M.private(text, mode)
 end
 
 function M.remove_kept()
-  for _, path in ipairs(kept) do os.remove(path) end
+  for _, path in ipairs(kept) do M.remove_database(path) end
   kept = {}
 end
 
@@ -70,7 +70,7 @@ end
 
 --- Removes a SQLite database, with the files beside it.
 function M.remove_database(path)
-  for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
+  for _, suffix in ipairs { "", "-wal", "-shm", "-witness" } do os.remove(path .. suffix) end
 end
 
 return M

@@ -13,6 +13,8 @@ local purser = require "purser"
 
 local M = {}
 
+local unpack = table.unpack or unpack -- luacheck: ignore
+
 --- Returns the journal, and its path; `tables` are statements that make the tables of a gate.
 function M.begin(tables)
   M.path = files.path_in_memory()
@@ -75,10 +77,25 @@ function M.write(tx, id, sent_at, more)
   assert(calls.insert(tx, row))
 end
 
+--- Writes an earlier attempt of a call.
+function M.attempt(tx, call, sent_at, more)
+  local row = { call = call, number = "1", host = "", signer = "", sent_at = M.time_text(sent_at), recv_window = "5000",
+    plan = "", approved_by = "", state = "not_done", answered = "", record_id = "", message = "",
+    ended_at = M.time_text(sent_at) }
+  for name, value in pairs(more or {}) do row[name] = value end
+  local names, marks, values = {}, {}, {}
+  for name, value in pairs(row) do
+    names[#names + 1], values[#values + 1] = name, value
+    marks[#marks + 1] = "$" .. #values
+  end
+  tx:rows(("INSERT INTO purser_attempts (%s) VALUES (%s)"):format(table.concat(names, ", "),
+    table.concat(marks, ", ")), unpack(values))
+end
+
 --- Writes what the record of a call showed later.
 function M.arrived(tx, id, state)
-  tx:rows("INSERT INTO purser_arrivals (call, record_id, state, at, looked_at) SELECT id, record_id, $1, '1', '1' "
-    .. "FROM purser_calls WHERE id = $2", state, id)
+  tx:rows("INSERT OR REPLACE INTO purser_arrivals (call, record_id, state, at, looked_at) "
+    .. "SELECT id, record_id, $1, '1', '1' FROM purser_calls WHERE id = $2", state, id)
 end
 
 --- The ids of entries of the journal.

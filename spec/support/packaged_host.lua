@@ -11,6 +11,7 @@
 
 package.path = "tools/?.lua;" .. package.path
 
+local cases = require "transport_check.cases"
 local check = require "transport_check"
 local files = require "files"
 local service = require "service"
@@ -97,13 +98,13 @@ function methods:run(name_of_host, options)
   return said, report
 end
 
---- The figures of host_ticks.lua: raises unless the loop turned while calls waited, and the check passed (where there
---- was one). Prints the longest gaps: they depend on the machine, and nothing is asserted of them.
-function methods:measured(name, shown, report, checks) -- luacheck: ignore self
+--- The figures of host_ticks.lua: raises unless the loop turned while calls waited, and every case of the check passed
+--- (`is_checked`: there was one). Prints the longest gaps: they depend on the machine, and nothing is asserted of them.
+function methods:measured(name, shown, report, is_checked) -- luacheck: ignore self
   local busy, _, gaps, last = report:match "^turns busy (%d+) idle (%d+), ([^\n]+)\n.-([^\n]+)\n$"
   assert(busy, ("%s wrote no report: %s %s"):format(name, shown, report))
   assert(tonumber(busy) >= 3, ("%s: its loop turned %s times while calls waited"):format(name, busy))
-  assert(last == (checks and checks .. " passed, 0 failed" or "none"), report)
+  assert(last == (is_checked and #cases .. " passed, 0 failed" or "none"), report)
   print(("# %s: %s; check: %s"):format(name, gaps, last))
   io.stdout:flush()
 end

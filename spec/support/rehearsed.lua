@@ -45,6 +45,46 @@ local client = assert(purser.new(keys))
 client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }
 ]]
 
+-- The next three look into the history after a failed call, and send again where `is_made()` finds nothing. Each call
+-- has a client of its own: one client alone would keep them from sending an own id twice.
+local SENT_AGAIN = [[
+for _ = 1, 3 do
+  if is_made() or purser.new(keys).wallet:withdraw { coin = "USDT", netWork = "TRX", address = TRON, amount = "20",
+    withdrawOrderId = "invoice-1" } then break end
+end
+]]
+
+--- One that takes a record with an id that was not there before for its own: wrong where a service uses ids anew.
+M.by_ids = [[
+local client, before = assert(purser.new(keys)), {}
+for _, record in ipairs(assert(client.wallet:withdrawal_history())) do before[record.id] = true end
+local function is_made()
+  for _, record in ipairs(assert(client.wallet:withdrawal_history())) do
+    if not before[record.id] then return true end
+  end
+end
+]] .. SENT_AGAIN
+
+--- One that knows its record by coin, amount and address: wrong where a service spells coins in another way.
+M.by_content = [[
+local client = assert(purser.new(keys))
+local function is_made()
+  for _, record in ipairs(assert(client.wallet:withdrawal_history())) do
+    if record.coin == "USDT" and record.amount == "20" and record.address == TRON then return true end
+  end
+end
+]] .. SENT_AGAIN
+
+--- One that knows its record by the id that it gave.
+M.by_own_id = [[
+local client = assert(purser.new(keys))
+local function is_made()
+  for _, record in ipairs(assert(client.wallet:withdrawal_history())) do
+    if record.withdrawOrderId == "invoice-1" then return true end
+  end
+end
+]] .. SENT_AGAIN
+
 --- One that has a journal and a key for its payment, and reconciles what has no known end.
 M.careful = [[
 keys.journal = assert(purser.journal.open { sqlite = os.getenv "PURSER_JOURNAL" })

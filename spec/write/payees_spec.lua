@@ -30,7 +30,9 @@ describe("a look-alike of an earlier payee", function()
       address = address, amount = "30" }, { key = key }))
   end
 
-  local function look(address) return (assert(payees.of(journal, client:now())))(address) end
+  local function payee_in(texts) return texts[1] and texts[1]:match "those of (%S+), which was paid before" end
+
+  local function look(address) return payee_in((assert(payees.of(journal, client:now())))(address)) end
 
   it("is found by its ends, and no payee is, nor another address", function()
     assert.is_nil(look(ALIKE))
@@ -48,11 +50,10 @@ describe("a look-alike of an earlier payee", function()
   it("is none of a payee of a failed payment, of one that was not made, or of one half a year ago", function()
     local made = pay(PAID, "one")
     assert.equal(PAID, look(ALIKE))
-    assert.is_nil((assert(payees.of(journal, client:now() + 185 * 86400000)))(ALIKE))
+    assert.same({}, (assert(payees.of(journal, client:now() + 185 * 86400000)))(ALIKE))
     for state, expected in pairs { failed = false, cancelled = false, sent = PAID } do
-      assert(journal.db:rows "DELETE FROM purser_arrivals")
-      assert(journal.db:rows(("INSERT INTO purser_arrivals (call, record_id, state, at, looked_at) SELECT id, "
-        .. "record_id, '%s', '1', '1' FROM purser_calls WHERE record_id = $1"):format(state), made.id))
+      own.arrived(journal.db, assert(journal.db:rows("SELECT id FROM purser_calls WHERE record_id = $1",
+        made.id))[1].id, state)
       assert.equal(expected, look(ALIKE) or false, state)
     end
     assert(journal.db:rows "DELETE FROM purser_arrivals")
@@ -74,10 +75,54 @@ describe("a look-alike of an earlier payee", function()
       list[i] = { key = "k" .. i, operation = "wallet.withdraw", params = { coin = "USDT", netWork = "ETH",
         address = address, amount = "3" .. i } }
     end
-    assert(purser.payouts.plan(client, list, { journal = journal }))
-    assert.matches(PAID .. ", which is in the list", list[1].odd[1], 1, true)
+    assert(purser.payouts.plan(client, list))
+    assert.matches(PAID .. ", which is in the plan", list[1].odd[1], 1, true)
     assert.matches(said, list[1].odd[2], 1, true)
     assert.same({ {}, ALIKE }, { list[2].odd, list[3].odd[1]:match "0x%x+" })
+  end)
+
+  it("is told of a queue's payments, however they came, and is odd until a person has seen the payment", function()
+    pay(PAID, "one")
+    local queue = assert(purser.payouts.new { client = client, journal = journal })
+    local list = {}
+    for i, address in ipairs { ALIKE, OTHER } do
+      list[i] = { key = "k" .. i, operation = "wallet.withdraw", params = { coin = "USDT", netWork = "ETH",
+        address = address, amount = "3" .. i } }
+      assert(queue:add(list[i].key, list[i].operation, list[i].params))
+    end
+    local said = "only the ends of the address are those of " .. PAID .. ", which was paid before"
+    local function told()
+      local of = {}
+      for _, payments in ipairs { false, list } do
+        local plan = assert(queue:plan { payments = payments or nil })
+        for _, payment in ipairs(plan.payments) do
+          local texts = table.concat({ table.concat(payment.odd, "\n"), table.concat(payment.warnings, "\n") }, "\n")
+          of[#of + 1] = texts:find(said, 1, true) and (payment.odd[1] and "odd" or "warning") or "nothing"
+        end
+        of[#of + 1] = plan.odd
+      end
+      return of
+    end
+    assert.same({ "odd", "nothing", 1, "odd", "nothing", 1 }, told())
+    assert(journal.db:rows [[INSERT INTO purser_run_rows (of_queue, of_payment, run)
+      SELECT queue, payment, '1' FROM purser_calls WHERE queue <> '']]) -- as a confirmed run leaves them
+    assert.same({ "warning", "nothing", 0, "warning", "nothing", 0 }, told())
+  end)
+
+  it("is not told of a payment that is made, but of what is paid beside", function()
+    local queue = assert(purser.payouts.new { client = client, journal = journal, history_check = "never" })
+    local list = {}
+    for i, address in ipairs { ALIKE, PAID } do
+      list[i] = { key = "k" .. i, operation = "wallet.withdraw", params = { coin = "USDT", netWork = "ETH",
+        address = address, amount = "3" .. i } }
+    end
+    assert(queue:add(list[1].key, list[1].operation, list[1].params))
+    assert.equal(1, assert(queue:run()).done)
+    local plan = assert(queue:plan { payments = list })
+    assert.same({ {}, {} }, { plan.payments[1].odd, plan.payments[1].warnings })
+    assert.equal(2, #plan.payments[2].odd)
+    assert.matches(ALIKE .. ", which is in the plan", plan.payments[2].odd[1], 1, true)
+    assert.matches(ALIKE .. ", which was paid before", plan.payments[2].odd[2], 1, true)
   end)
 
   it("is not passed over where the journal cannot be read", function()

@@ -26,6 +26,32 @@ describe("a subject", function()
     end
   end)
 
+  it("compares address and memo as one payee, in any spelling; letters of a text make no other account", function()
+    local RIPPLE = "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf"
+    local WITH_1 = "XVLhHMPHU98es4dbozjVtdWzVrDjtV8xvjGQTYPiAx6gwDC" -- RIPPLE and the tag 1
+    for _, case in ipairs {
+      -- sent memo; what a record shows of address and memo; whether the address, and the memo, are as sent
+      { nil, RIPPLE, "", true, true }, { nil, RIPPLE, "1", true, false }, { nil, WITH_1, "", true, false },
+      { nil, RIPPLE .. ":1", "", true, false }, { "1", RIPPLE, "", true, nil }, { "1", RIPPLE, "001", true, true },
+      { "001", RIPPLE, "1", true, true }, { "1", WITH_1, "", true, true }, { "2", WITH_1, "", true, false },
+      { "1", RIPPLE .. ":1", "", true, true }, { "2", RIPPLE .. ":1", "", true, false },
+      { "007", "rGWr***QYpf", "007", false, true }, { "007", "", "007", nil, true },
+      { "1", RIPPLE:lower(), "1", true, true },
+    } do
+      local subject = subject_of { coin = "XRP", netWork = "XRP", address = RIPPLE, memo = case[1], amount = "1" }
+      local record = { address = case[2], memo = case[3] }
+      assert.same({ case[4], case[5] }, { subjects.compared(subject, record, "address"),
+        subjects.compared(subject, record, "memo") }, tostring(case[1]) .. " " .. case[2] .. " " .. case[3])
+    end
+    local behind = subject_of({ coin = "XRP", network = "XRP", address = RIPPLE .. ":7", amount = "1" },
+      "broker.withdraw")
+    for memo, expected in pairs { ["7"] = true, ["8"] = false } do
+      assert.equal(expected, subjects.compared(behind, { address = RIPPLE .. ":" .. memo, memo = "" }, "memo"))
+      assert.equal(expected, subjects.compared(behind, { address = RIPPLE, memo = memo }, "memo"))
+    end
+    assert.is_nil(subject_of({ asset = "USDT", amount = "1" }, "sub_account.transfer").kinds.memo)
+  end)
+
   it("names the sent members in which a record agrees, and those in which it surely differs, in order", function()
     local function fits(record) return { subjects.fits(subject_of(sent), record) } end
     assert.same({ { "address", "amount", "coin", "id", "time" }, {} }, fits { coin = "USDT", address = ADDRESS,

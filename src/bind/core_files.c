@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts about files and terminals that Lua's own library lacks, for the command line and the journal. */
+#if defined __linux__ && !defined _GNU_SOURCE
+#define _GNU_SOURCE /* statx */
+#endif
 #include "lpu.h"
 
 #include <errno.h>
@@ -18,6 +21,23 @@ static int failed(lua_State *L, int code)
     return 2;
 }
 
+/* Writes a text unique to a file on this machine: device, number, and when the file was made, where the file system
+ * keeps that. The number of a removed file is given to a new one. */
+static size_t write_id(char *text, size_t size, const struct stat *about, int fd, const char *path)
+{
+    int len = snprintf(text, size, "%llu:%llu", (unsigned long long)about->st_dev, (unsigned long long)about->st_ino);
+#ifdef STATX_BTIME
+    struct statx made;
+    if (statx(path ? AT_FDCWD : fd, path ? path : "", path ? 0 : AT_EMPTY_PATH, STATX_BTIME, &made) == 0 &&
+        made.stx_mask & STATX_BTIME)
+        len += snprintf(text + len, size - (size_t)len, ":%lld.%09lu", (long long)made.stx_btime.tv_sec,
+                        (unsigned long)made.stx_btime.tv_nsec);
+#else
+    (void)fd, (void)path;
+#endif
+    return (size_t)len;
+}
+
 /* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text unique to
  * the file on this machine, "file", "folder" or "other" (a pipe, a device), the number of names, and whether the path
  * is a link | nil, reason, and whether the name is free. A name that cannot be looked up, such as a link that leads
@@ -25,24 +45,24 @@ static int failed(lua_State *L, int code)
 static int file_mode(lua_State *L)
 {
     struct stat about, named;
-    int result =
-        lua_isuserdata(L, 1) ? fstat(fileno(lpu_check_file(L, 1)), &about) : stat(luaL_checkstring(L, 1), &about);
+    int fd = lua_isuserdata(L, 1) ? fileno(lpu_check_file(L, 1)) : -1;
+    const char *path = fd < 0 ? luaL_checkstring(L, 1) : NULL;
+    int result = path ? stat(path, &about) : fstat(fd, &about);
     if (result != 0) {
         int code = errno;
-        bool is_missing = (code == ENOENT || code == ENOTDIR) && lua_isstring(L, 1) &&
-                          lstat(lua_tostring(L, 1), &named) != 0 && (errno == ENOENT || errno == ENOTDIR);
+        bool is_missing = (code == ENOENT || code == ENOTDIR) && path && lstat(path, &named) != 0 &&
+                          (errno == ENOENT || errno == ENOTDIR);
         failed(L, code);
         lua_pushboolean(L, is_missing);
         return 3;
     }
     lpu_push_integer(L, (int64_t)(about.st_mode & 07777));
     lua_pushboolean(L, about.st_uid == geteuid() || about.st_uid == 0);
-    char id[48];
-    int len = snprintf(id, sizeof id, "%llu:%llu", (unsigned long long)about.st_dev, (unsigned long long)about.st_ino);
-    lua_pushlstring(L, id, (size_t)len);
+    char id[80];
+    lua_pushlstring(L, id, write_id(id, sizeof id, &about, fd, path));
     lua_pushstring(L, S_ISREG(about.st_mode) ? "file" : S_ISDIR(about.st_mode) ? "folder" : "other");
     lpu_push_integer(L, (int64_t)about.st_nlink);
-    lua_pushboolean(L, lua_isstring(L, 1) && lstat(lua_tostring(L, 1), &named) == 0 && S_ISLNK(named.st_mode));
+    lua_pushboolean(L, path && lstat(path, &named) == 0 && S_ISLNK(named.st_mode));
     return 6;
 }
 

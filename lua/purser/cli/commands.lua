@@ -50,7 +50,8 @@ M.groups = {
   { "wallet", "An account's own wallet." },
   { "broker", "What a broker does with its sub-accounts." },
   { "sub_account", "What a main account does with its sub-accounts." },
-  { "live", "What the live service has beyond the 40: balances, keys, identity. The profile has to allow it." },
+  { "live", "What the live service has beyond the interface document: balances, keys, identity. The profile has to "
+    .. "allow it." },
 }
 
 local function add_parameter(group, param)
@@ -266,8 +267,8 @@ function M.root()
     end }
   end
   return { commands = commands, sections = SECTIONS, epilog = EPILOG, unknown = unknown_command,
-    text = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API (40 "
-      .. "operations). Exact amounts; nothing that moves money is sent twice. It does not trade.",
+    text = "Unofficial client for all wallet, sub-account and broker endpoints of the MEXC Spot v3 API. Exact amounts; "
+      .. "nothing that moves money is sent twice. It does not trade.",
     { "Options", { "--version", "Show the version." } } }
 end
 

@@ -76,19 +76,20 @@ end
 
 local function add_groups(out, plan, kind, name)
   local groups = groups_of(plan.payments, function(payment) return payment[kind] end, kind == "odd")
+  local noun = plan.noun or "payment"
   local most = kind == "problems" and ERRORS or SHOWN
   for i, group in ipairs(groups) do
     if i > most then
       out[#out + 1] = ("and %d other %ss; --csv lists all"):format(#groups - most, name)
       break
     end
-    local lines, who = {}, ('payment "%s"'):format(group[1].key)
+    local lines, who = {}, ('%s "%s"'):format(noun, group[1].key)
     for n, payment in ipairs(group) do lines[n] = payment.line end -- a payment of the queue has none
     if lines[2] then
-      who = ("%d payments (lines %s)%s"):format(#lines, lines_text(lines),
+      who = ("%d %ss (lines %s)%s"):format(#lines, noun, lines_text(lines),
         group.differs and (", such as that of line %d"):format(lines[1]) or "")
     elseif group[2] then
-      who = ("%d payments, such as %s"):format(#group, who)
+      who = ("%d %ss, such as %s"):format(#group, noun, who)
     end
     out[#out + 1] = ("%s%s: %s: %s"):format(lines[1] and ("%s:%d: "):format(plan.path, lines[1]) or "", name, who,
       group.text)
@@ -129,6 +130,7 @@ local function add_sums(out, totals)
 end
 
 --- Returns the warnings and errors as lines with file, line and key: one line for equal texts, errors last.
+---@param plan table  `noun` of rows that are no payments
 ---@param only_odd boolean|nil  the warnings that --yes does not pass alone
 function M.notes(plan, only_odd)
   local notes = {}

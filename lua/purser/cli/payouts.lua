@@ -226,15 +226,6 @@ local function show_counts(counts, options)
   report.write(output.json(made, "  "))
 end
 
--- Returns how many accepted payments were seen to fail, or to be cancelled, later.
-local function came_back(at)
-  local count = 0
-  for _, payment in ipairs(got(at.queue:list "done")) do
-    count = count + ((payment.arrival == "failed" or payment.arrival == "cancelled") and 1 or 0)
-  end
-  return count
-end
-
 -- Names the payments for a person, and the commands that end each.
 local function say_open(at, counts, options)
   for _, state in ipairs { "failed", "undecided", "blocked" } do
@@ -261,10 +252,9 @@ local function say_open(at, counts, options)
         commands(options)("settle", "--all", "not_done"))
     end
   end
-  local back = came_back(at)
-  if back > 0 then
+  if counts.came_back > 0 then
     report.say("%d of %d payments that the service accepted failed or were cancelled later; `%s` shows them as arrival",
-      back, counts.done, commands(options) "report")
+      counts.came_back, counts.done, commands(options) "report")
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, commands(options) "report")
   end

@@ -13,6 +13,7 @@ local address = lazy "purser.cli.address"
 local limits = lazy "purser.hosts.limits"
 local grammar = require "purser.cli.grammar"
 local output = require "purser.cli.output"
+local payments_plan = require "purser.cli.payments_plan"
 local plain_text = require "purser.client.util.plain_text"
 local purser = lazy "purser"
 local receivers = require "purser.cli.receivers"
@@ -131,6 +132,14 @@ function M.made_address(client, coin, network, takes)
   return made, plan
 end
 
+-- Says what a person should look at in the addresses of a customers' file, or of the customers that are kept.
+local function say_warnings(receive, text, path)
+  local list = report.must(receive:warnings(text))
+  for _, one in ipairs(list) do one.key, one.odd, one.problems = one.customer, {}, {} end
+  local notes = payments_plan.notes { path = path, noun = "customer", payments = list, shortages = {} }
+  for _, note in ipairs(notes) do report.say("%s", plain_text.clean(note)) end
+end
+
 -- Steps of an action that shows something: the opened deposits, a text and the exit code.
 local function showing(say)
   return { look = function(options) return { receive = open(options) } end, say = function(screen, options)
@@ -145,6 +154,7 @@ local function writing(makes, act, say)
     look = function(options)
       local list = customers_of(options) -- before the database: bad input makes no file
       local receive, client = open(options, makes)
+      if list then say_warnings(receive, list, options.customers) end
       return { receive = receive, client = client, customers = list }
     end,
     act = function(screen, options)
@@ -269,6 +279,7 @@ end, function(made, options)
 end)
 
 actions.check = showing(function(receive, options)
+  say_warnings(receive)
   local adds_up, list = true, {}
   for i, sum in ipairs(of_coin(options, report.must(receive:check()))) do
     adds_up = adds_up and sum.adds_up

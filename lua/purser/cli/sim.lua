@@ -156,11 +156,11 @@ M.test = {}
 function M.test.grammar()
   return {
     text = "Run a program against the simulator, once as it is and once for each fault at each of its write calls (a "
-      .. "lost answer, a record that comes late, 429, a kill), and tell where it paid twice, or did not pay though it "
-      .. "ended with 0. The program finds its service in PURSER_BASE_URL, PURSER_API_KEY and PURSER_SECRET_KEY, its "
-      .. "account in PURSER_ACCOUNT, and in PURSER_TEST_FOLDER a folder that it keeps between its starts; "
-      .. "PURSER_JOURNAL is a file in it. It inherits PATH and nothing else, and reaches no other service. Where it "
-      .. "was killed it is started again until it ends with 0, at most 3 times.",
+      .. "lost answer, a record that comes late, has a used id or another form, 429, a kill), and tell where it paid "
+      .. "twice, or did not pay though it ended with 0. The program finds its service in PURSER_BASE_URL, "
+      .. "PURSER_API_KEY and PURSER_SECRET_KEY, its account in PURSER_ACCOUNT, and in PURSER_TEST_FOLDER a folder that "
+      .. "it keeps between its starts; PURSER_JOURNAL is a file in it. It inherits PATH and nothing else, and reaches "
+      .. "no other service. Where it was killed it is started again until it ends with 0, at most 3 times.",
     arguments = { { "command", "The program and its words, after --.", many = true } },
     epilog = "Example: purser test -- lua5.4 pay.lua\nIt ends with 1 where a run was wrong.",
     { "Options",

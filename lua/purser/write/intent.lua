@@ -95,17 +95,23 @@ function M.meant(row, intent, calls)
 end
 
 --- The states of calls that certainly made no record, and may be sent again.
-M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
+M.UNDONE = { planned = true, rejected = true, not_sent = true, not_done = true }
 
 --- Returns whether a key may be sent again: its call was certainly not executed. A rejection speaks of the copy that
 --- was judged, and a gateway may send two: such a call is looked for first.
-function M.is_free(call) return M.SPENT_NOTHING[call.state] and not call.rejected end
+function M.is_free(call) return M.UNDONE[call.state] and not call.rejected end
 
---- Returns whether a row counts in sums: nothing proves that its call was not executed.
+--- The condition of the rows of purser_calls that M.counts takes.
+M.COUNTED = "state <> 'planned' AND (state NOT IN ('rejected', 'not_sent', 'not_done') OR disowned = 'yes' "
+  .. "OR rejected = 'yes' AND stage = 'sent')"
+
+--- Returns whether a row counts in sums: nothing proves that its call was not executed. A rejected payment that is
+--- looked for counts until the look has ended: the rejection may be that of a second copy.
 ---@param row table<string, string>
 ---@return boolean
 function M.counts(row)
-  return row.state ~= "planned" and (not M.SPENT_NOTHING[row.state] or row.disowned == "yes")
+  return row.state ~= "planned" and (not M.UNDONE[row.state] or row.disowned == "yes"
+    or row.rejected == "yes" and row.stage == "sent")
 end
 
 M.UNDECIDED = { open = true, unknown = true, undecided = true }

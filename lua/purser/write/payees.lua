@@ -21,31 +21,32 @@ local function address_of(found)
   return row and row.moves and type(params) == "table" and params[row.moves.address] or nil
 end
 
---- Returns a function from an address to the payee of the last half year whose ends alone are the same; nil from it for
---- any other, and for a payee. Nil and an error where the journal cannot be read.
+local SAID = "only the ends of the address are those of %s, which %s: compare every character"
+
+--- Returns a function from an address to what a person is told of it, wherever a payment is shown: of an address of the
+--- plan, and of a payee of the last half year, whose ends alone are the same. A payee is no look-alike of a payee. Nil
+--- and an error where the journal cannot be read.
 ---@param journal purser.Journal|nil  without one no payee is known
 ---@param now integer  epoch ms
----@return (fun(address: string): string|nil)|nil look_alike, purser.Error|nil err
-function M.of(journal, now)
+---@param plan purser.ShownAddress[]|nil
+---@return (fun(address: any): string[])|nil look_alikes, purser.Error|nil err
+function M.of(journal, now, plan)
   local rows, message = {}, nil
   if journal then rows, message = journal.db:rows(PAID, intents.time_text(now - DAYS * DAY_MS)) end
   if not rows then return nil, intents.journal_error("not_sent", tostring(message)) end
-  local is_paid, by_ends = {}, {}
+  local paid = {}
   for _, found in ipairs(rows) do
     local text = address_of(found)
-    local ends = text and address.ends(text)
-    if ends and not is_paid[text] then
-      by_ends[ends] = by_ends[ends] or {}
-      table.insert(by_ends[ends], text)
-      is_paid[text] = true
-    end
+    if text then paid[#paid + 1] = { address = text } end
   end
+  local of_plan, of_payees = address.look_alikes(plan or {}), address.look_alikes(paid)
   return function(text)
-    local alike = by_ends[address.ends(text) or ""] or {}
-    for _, other in ipairs(alike) do
-      if address.same(text, other, true) then return nil end
-    end
-    return alike[1]
+    local texts = {}
+    if type(text) ~= "string" then return texts end
+    local planned, payee, is_payee = of_plan(text), of_payees(text)
+    if planned then texts[1] = SAID:format(planned.address, "is in the plan") end
+    if payee and not is_payee then texts[#texts + 1] = SAID:format(payee.address, "was paid before") end
+    return texts
   end
 end
 

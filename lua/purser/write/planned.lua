@@ -25,6 +25,8 @@ local words = require "purser.write.journal.words"
 
 ---@class purser.modules.planned
 ---@field MADE string  the condition of a row whose call was made: of a withdrawal, seen to be sent
+---@field UNDONE table<string, true>  the states of calls that certainly made no record
+---@field COUNTED string  the condition of a row that counts in sums
 ---@field ARRIVAL string  the column of what a done call's record showed later; NULL without a look
 ---@field KEPT_PLANS string  the query for the plans that let an attempt of a call through that is not pruned
 local M = {}
@@ -38,6 +40,14 @@ M.time_text = intents.time_text
 --- Changes rows by a condition with `?` for each of the further values. Returns how many.
 ---@type fun(tx: table, set: table<string, string>, where: string, ...: string): integer
 M.update = calls.update
+
+--- Returns the row of a call, locked; nil where there is none.
+---@type fun(tx: table, id: string): table<string, string>|nil
+M.locked = calls.locked
+
+--- Writes an end in a locked row, counts it in sums, and keeps the end before.
+---@type fun(tx: table, known: table<string, string>, ending: table)
+M.write_end = calls.write_end
 
 --- Returns the columns of a stage.
 ---@type fun(tx: table, change: purser.Stage): table<string, string>
@@ -156,7 +166,8 @@ M.standing_word = words.standing
 M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
-M.MADE, M.ARRIVAL = arrival.MADE, arrival.NAMED
+M.MADE, M.ARRIVAL, M.COUNTED = arrival.MADE, arrival.NAMED, intents.COUNTED
+M.UNDONE = intents.UNDONE
 
 --- Returns whether an entry of journal:entries was made: of a withdrawal, seen to be sent.
 ---@type fun(entry: purser.JournalEntry): boolean
@@ -170,14 +181,16 @@ M.look = arrival.look
 ---@type fun(client: purser.Client, journal: purser.Journal, destination: string)
 M.look_at_destination = arrival.look_at_destination
 
---- Returns a function from an address to the payee of the last half year whose ends alone are the same; nil and an
---- error where the journal, by default the client's own, cannot be read.
+--- Returns a function from an address to what a person is told of it, wherever a payment is shown: of an address of the
+--- plan, and of a payee of the last half year, whose ends alone are the same. Nil and an error where the journal, by
+--- default the client's own, cannot be read.
 ---@param client purser.Client
 ---@param journal purser.Journal|nil
----@return (fun(address: string): string|nil)|nil look_alike, purser.Error|nil err
-function M.look_alikes(client, journal)
+---@param plan purser.ShownAddress[]|nil  what is paid beside
+---@return (fun(address: any): string[])|nil look_alikes, purser.Error|nil err
+function M.look_alikes(client, journal, plan)
   local state = private.state_of(client)
-  return payees.of(journal or state and state._journal, client:now())
+  return payees.of(journal or state and state._journal, client:now(), plan)
 end
 
 --- Keeps the state of a withdrawal's record that a client saw, in the client's journal.

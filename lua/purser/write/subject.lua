@@ -18,12 +18,21 @@ local exact = { memo = true, note = true, remark = true }
 -- These compare where they were not sent as well: nothing is a value of theirs.
 local may_lack = { memo = true, remark = true }
 
--- Returns a value in its one spelling; nil where it is blank.
-local function text_of(name, value)
+-- Returns a member of a call or a record in its one spelling; nil where it is blank. An address and its memo are one
+-- payee: a memo may stand within the address, and is a number on some networks.
+local function text_of(of, name)
+  if name == "network" then
+    local network = networks.shown(of)
+    return network and networks.compared(network)
+  end
+  local value = of[name]
+  if name == "address" and not is_blank(value) then return (addresses.place(value, nil, true)) end
+  if name == "memo" and not is_blank(of.address) then
+    local _, memo = addresses.place(of.address, not is_blank(value) and value or nil)
+    return memo ~= "" and memo or nil
+  end
   if is_blank(value) then return nil end
   if exact[name] then return tostring(value) end
-  if name == "address" then return (addresses.place(value, nil, true)) end
-  if name == "network" then return networks.compared(tostring(value)) end
   local amount = name == "amount" and decimal.shown(value)
   return amount and tostring(amount) or tostring(value):lower()
 end
@@ -39,7 +48,7 @@ function M.shown_of(record, name)
   end
   local text = of[name]
   if text == nil then
-    text = text_of(name, name == "network" and networks.shown(record) or record[name]) or false
+    text = text_of(record, name) or false
     of[name] = text
   end
   return text
@@ -52,7 +61,8 @@ M.must_show = { address = true, toAccount = true, amount = true, time = true }
 ---@field names string[]                what is compared, "time" and "id" among it
 ---@field asked table<string, boolean>  by what the list is asked for
 ---@field sent table<string, string>    in one spelling
----@field letters string|nil            the address as text: records may hide a part, or show other letters
+---@field letters string|nil            the address as text: records may hide a part, or show other letters, of which
+--- no reader makes the account again; nobody can make two accounts whose texts differ in letters alone
 ---@field time string|nil               the member that shows a record's time: between `first` and `last`, nil for any
 ---@field pays boolean|nil              it moves funds to somebody whom its records show
 ---@field known table<string, table|false>  by name: the dates of the first and the last witness; see verdict.tell
@@ -71,18 +81,19 @@ function M.of(call, first, last)
   local network = params.netWork or params.network
   local route = (" %s %s"):format(tostring(params.coin or params.asset):upper(), tostring(network))
   for _, name in ipairs(reconcile.copy_params or {}) do self.asked[name] = true end
-  for _, list in ipairs { reconcile.copy_params or {}, reconcile.match_on or {} } do
+  local lists = { reconcile.copy_params or {}, reconcile.match_on or {}, params.address and { "memo" } or {} }
+  for _, list in ipairs(lists) do
     for _, name in ipairs(list) do
       local is_compared = (params[name] ~= nil or may_lack[name]) and not self.kinds[name]
       self.pays = self.pays or is_compared and list == reconcile.match_on and M.must_show[name] and name ~= "amount"
       if is_compared then
-        self.names[#self.names + 1], self.sent[name] = name, text_of(name, params[name])
-        self.kinds[name] = name .. (params[name] == nil and "-" or "") .. route
+        self.names[#self.names + 1], self.sent[name] = name, text_of(params, name)
+        self.kinds[name] = name .. (self.sent[name] == nil and "-" or "") .. route
       end
     end
   end
   if network and self.moves then
-    self.names[#self.names + 1], self.sent.network = "network", text_of("network", network)
+    self.names[#self.names + 1], self.sent.network = "network", text_of(params, "network")
     self.kinds.network = "network" .. route
   end
   if reconcile.generated_id then
@@ -106,9 +117,11 @@ function M.compared(subject, record, name)
   end
   local sent, shown = subject.sent[name], M.shown_of(record, name)
   if not shown then return sent == nil or nil end
+  if sent == shown then return true end
   -- a name that nobody here knows may be another of the same network
-  if name == "network" and sent ~= shown and not (sent:find "^=" and shown:find "^=") then return nil end
-  return sent == shown or name == "address" and tostring(record.address):lower() == subject.letters
+  if name == "network" and not (sent:find "^=" and shown:find "^=") then return nil end
+  if name == "memo" then return sent ~= nil and record.memo == subject.call.params.memo end
+  return name == "address" and tostring(record.address):lower() == subject.letters
 end
 
 local ZERO = decimal "0"

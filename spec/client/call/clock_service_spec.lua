@@ -80,7 +80,8 @@ describe("a Date header", function()
 
   it("of another form is none", function()
     for _, text in ipairs { "", "soon", "Tue, 14 Foo 2023 22:13:19 GMT", "2023-11-14T22:13:19Z",
-      "Tue, 14 Nov 2023 22:13:19 CET", "14 Nov 2023 22:13:19 GMT" } do
+      "Tue, 14 Nov 2023 22:13:19 CET", "14 Nov 2023 22:13:19 GMT", "Tue, 14 Nov 2023 24:13:19 GMT",
+      "Tue, 14 Nov 2023 22:60:19 GMT" } do
       assert.is_nil(learned(text, 1700000000000))
     end
     assert.is_nil(learned(nil, 1700000000000))

@@ -130,6 +130,42 @@ describe("a pause that an answer asks for", function()
     end
   end)
 
+  -- The headers of an answer, and the seconds that are read.
+  local DATE = "Wed, 21 Oct 2026 07:47:37 GMT"
+  local ASKED = {
+    { { ["Retry-After"] = "Wed, 21 Oct 2026 07:49:37 GMT", Date = DATE }, 120 },
+    { { ["Retry-After"] = DATE, Date = DATE }, 0 },
+    { { ["Retry-After"] = "Wed, 21 Oct 2026 07:47:36 GMT", Date = DATE }, 0 }, -- gone by
+    { { ["Retry-After"] = "Fri, 31 Dec 9999 23:59:59 GMT", Date = DATE }, WEEK_S },
+    { { ["Retry-After"] = "Wed, 21 Oct 2026 07:49:37 GMT" } },
+    { { ["Retry-After"] = "Wed, 21 Oct 2026 07:49:37 GMT", Date = "soon" } },
+    { { ["Retry-After"] = "7", Date = DATE }, 7 }, { { ["Retry-After"] = "7.0" }, 7 },
+    { { ["Retry-After"] = "7.01" }, 8 }, { { ["Retry-After"] = "0.0001" }, 1 },
+    { { ["Retry-After"] = "-7", Date = DATE } }, { { ["Retry-After"] = "-0.5" } }, { { ["Retry-After"] = "much" } },
+    { { ["Retry-After"] = "1e400" } }, { { ["Retry-After"] = ("8"):rep(40) }, WEEK_S },
+    { { ["Retry-After"] = ("8"):rep(40) .. ".5" }, WEEK_S },
+  }
+
+  it("is read of raw headers and of a map, whatever the host's clock, and of an error with HTTP 200", function()
+    for i, case in ipairs(ASKED) do
+      local raw, small = "HTTP/1.1 429 Too Many Requests\r\n", {}
+      for name, text in pairs(case[1]) do raw, small[name:lower()] = raw .. name .. ": " .. text .. "\r\n", text end
+      for j, headers in ipairs { raw .. "\r\n", case[1], small } do
+        for status, body in pairs { [429] = "", [503] = "<html></html>", [400] = '{"code":429,"msg":"x"}',
+          [200] = '{"code":429,"msg":"x"}', [201] = '{"code":429,"msg":"x","data":7}' } do
+          local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
+            retry = false, rate_limit = false, correct_clock = false,
+            clock = function() return 1792568857000 + 3600000 end, -- an hour after DATE
+            transport = { send = function() return { status = status, body = body, headers = headers } end } })
+          local where = ("case %d, headers %d, HTTP %d"):format(i, j, status)
+          assert.equal(case[2], select(2, client.wallet:deposit_history()).retry_after, where)
+          local _, err = client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }
+          assert.equal(case[2], err.retry_after, where)
+        end
+      end
+    end
+  end)
+
   it("lasts a week at most", function()
     for text, seconds in pairs {
       ["999999999"] = WEEK_S, ["604801"] = WEEK_S, ["604800"] = WEEK_S, ["604799"] = 604799, ["7"] = 7,

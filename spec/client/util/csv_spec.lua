@@ -60,3 +60,42 @@ describe("a line of CSV", function()
     end
   end)
 end)
+
+describe("a file of CSV that somebody else wrote", function()
+  it("has the separator that its first line has most of, comments left out", function()
+    for text, separator in pairs { ["a;b,c;d"] = ";", ["a,b"] = ",", ["# x;y;z\na,b\n1;2;3"] = ",",
+      ["a\tb\r1,2,3"] = "\t", ["\n\na;b"] = ";", [""] = ",", ["a,b;c"] = ",", ["a\tb;c\td"] = "\t" } do
+      local records, _, _, found = csv.read(text)
+      assert.same({ text, separator }, { text, found })
+      assert.same(records, (csv.parse(text, separator)))
+    end
+    local records, message, comments = csv.read "# one\na;b\n# two\n1;2"
+    assert.same({ 2, 2 }, { #records, comments })
+    assert.is_nil(message)
+    assert.same({ nil, 'line 1: a quoted cell does not end, or more follows it' }, { csv.read '"a' })
+  end)
+
+  it("may be another kind of file", function()
+    for text, kind in pairs { ["PK\3\4"] = "workbook", ["\208\207\17\224"] = "workbook",
+      ["SQLite format 3\0"] = "database", [' {"a":1}'] = "JSON", ["\n[1]"] = "JSON",
+      ["\255\254a\0"] = "UTF%-16", ["\254\255\0a"] = "UTF%-16",
+      ["a\0b"] = "UTF%-16" } do
+      local records, message = csv.read(text)
+      assert.is_nil(records)
+      assert.matches(kind, message)
+    end
+    assert(csv.read(("a"):rep(64) .. "\0"))
+    assert.same({ nil, "the text is a nil; give a string" }, { csv.read() })
+  end)
+
+  it("has amounts of two readings where its separator is no comma", function()
+    for _, text in ipairs { "12.500", "1,000", "-1.234", "999.999" } do
+      for separator, has in pairs { [";"] = true, ["\t"] = true, [","] = false } do
+        assert.equal(has, csv.has_two_readings(text, separator), text)
+      end
+    end
+    for _, text in ipairs { "0.123", "1234.500", "12.5", "12.5000", "1.000.000", "12500" } do
+      assert.is_false(csv.has_two_readings(text, ";"), text)
+    end
+  end)
+end)

@@ -139,9 +139,7 @@ describe("what is pruned", function()
       own.write(tx, "kept", NOON, { plan = "needed", params = '{"coin":"USDT"}' })
       own.write(tx, "again", NOON, { plan = "young", params = '{"coin":"USDT"}' })
       for call, plan in pairs { again = "retried", made = "over" } do -- of the latter call the plan is forgotten, too
-        tx:rows([[INSERT INTO purser_attempts (call, number, host, signer, sent_at, recv_window, plan, approved_by,
-          state, answered, record_id, message, ended_at) VALUES ($1, '1', '', '', $2, '5000', $3, 'bob', 'not_done', '',
-          '', '', $2)]], call, own.time_text(NOON), plan)
+        own.attempt(tx, call, NOON, { plan = plan, approved_by = "bob" })
       end
       tx.time = now
       approval_rows.prune(tx, own.time_text(NOON + 200 * DAY))

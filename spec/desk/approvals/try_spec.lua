@@ -14,12 +14,10 @@ after_each(own.finish)
 
 local function pay(tx, id, at, amount, more)
   more = more or {}
-  tx:rows([[INSERT INTO purser_calls (id, operation, history, key, form, content, params, digest, sent_at,
-    recv_window, queue, payment, state, disowned)
-    VALUES ($1, 'wallet.withdraw', '', '', $1, '', $2, $1, $3, '5000', $4, $1, $5, $6)]], id,
-    ('{"address":"%s","amount":"%s","coin":"%s","netWork":"TRX"}'):format(more.address or "TPayee", amount,
-      more.coin or "USDT"), own.time_text(at), more.queue or "", more.state or "done",
-    more.disowned or "")
+  own.write(tx, id, at, { operation = "wallet.withdraw", history = "", queue = more.queue or "", payment = id,
+    state = more.state or "done", disowned = more.disowned or "",
+    params = ('{"address":"%s","amount":"%s","coin":"%s","netWork":"TRX"}'):format(more.address or "TPayee", amount,
+      more.coin or "USDT") })
   if not more.state then own.arrived(tx, id, more.arrival or "sent") end
 end
 

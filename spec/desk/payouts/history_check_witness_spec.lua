@@ -73,6 +73,48 @@ describe("a witness file", function()
     assert.equal(first, looks())
   end)
 
+  -- All files beside the journal are copied and put back, by ways that keep the files' inodes, times or numbers or not.
+  for _, command in ipairs { "mv -f $f $t", "cp $f $t", "cp -a $f $t", "rm -f $t && cp -a $f $t" } do
+    it("does not speak for a journal that was put back together with it by " .. command, function()
+      local folder = files.folder()
+      local path = at.path
+      files.remove_database(at.path)
+      at.journal:close()
+      at.path = folder .. "/journal" -- on a disk, whose numbers of files are used again
+      at.open()
+      local payouts
+      local function close()
+        payouts.witness_db:close()
+        at.journal:close()
+      end
+      local function pay(first, last)
+        payouts = witnessed()
+        at.add(payouts, first, last)
+        return assert(payouts:run()).done
+      end
+      pay(1, 2)
+      close()
+      assert(os.execute(("mkdir %s/copy && cp -a %s/journal* %s/copy/"):format(folder, folder, folder)))
+      at.open()
+      pay(3, 5)
+      close()
+      assert(os.execute(("for f in %s/copy/*; do t=%s/${f##*/}; %s || exit; done"):format(folder, folder, command)))
+      at.open()
+      local before, first = at.sim:now(), looks()
+      assert.equal(5, pay(3, 5))
+      assert.equal(5, at.counted(at.TRANSFER, "applied"))
+      assert.is_true(at.sim:now() > before and looks() > first)
+      close()
+      at.open() -- from then on it is the newest again
+      first = looks()
+      assert.equal(6, pay(6, 6))
+      assert.equal(first, looks())
+      payouts.witness_db:close()
+      files.remove(folder)
+      at.path = path
+    end)
+  end
+
   it("keeps what the histories held for what is added later to a new journal", function()
     local payouts = witnessed()
     at.add(payouts, 1, 3)

@@ -42,8 +42,8 @@ describe("a list of payments", function()
       ":6: has 6 cells, and the header 5", ":6: has no key" },
     ["coin,amount\nUSDT,1\n"] = { ":1: the first line must name the columns, with `key` among them, such as "
       .. 'key,coin,network,address,amount; it is "coin,amount"' },
-    ["PK\3\4binary"] = { ": is a workbook of a spreadsheet program; save it as CSV (UTF-8)" },
-    ["\255\254k\0e\0y\0"] = { ": is UTF-16 or no text at all; save it as CSV (UTF-8)" },
+    ["PK\3\4binary"] = { ": the file is a workbook of a spreadsheet program; save it as CSV (UTF-8)" },
+    ["\255\254k\0e\0y\0"] = { ": the file is UTF-16 or no text at all; save it as CSV (UTF-8)" },
     ["key,coin,coin\n"] = { ':1: the header names "coin" twice' },
     ["key,coin,adress,amount\na,USDT,T,1\n"] = { ':2: wallet.withdraw has no parameter "adress" '
       .. '(did you mean "address"?)' },
@@ -53,7 +53,7 @@ describe("a list of payments", function()
       ':2: the columns "address" and "Address" are both address; leave one out',
       ':3: the columns "network" and "netWork" are both netWork' },
     [HEADER .. 'a,"USDT,TRX,T,1\n'] = { ": line 2: a quoted cell does not end" },
-    [""] = { ": is empty" },
+    [""] = { ": the file is empty" },
   } do
     it("names every mistake with its line, such as " .. expected[1], function()
       local _, messages = read(text)

@@ -27,7 +27,7 @@ local function approve(payouts, keys)
   local rows = {}
   for i, key in ipairs(keys) do
     local payment = assert(payouts:find(key))
-    rows[i] = { key = key, operation = at.TRANSFER, params = payment.params, word = planned.within(at.journal,
+    rows[i] = { key = key, operation = payment.operation, params = payment.params, word = planned.within(at.journal,
       function(tx) return { planned.standing_word(tx, payment.id) } end)[1] }
   end
   local text = assert(plan_text.write({ account = "treasury", queue = "default", journal = assert(at.journal:id()),
@@ -161,6 +161,31 @@ describe("a payment under a policy", function()
       times = 1000 }
     assert.equal(1, run_to_its_end(payouts).undecided)
     at.set "due_at = '', blocked = '' WHERE payment = 'invoice-4'"
+    local report = run_to_its_end(payouts)
+    assert.same({ 1, 1, 0 }, { report.undecided, report.waiting, report.done })
+  end)
+
+  it("that was rejected, and is found undecided before it is sent again, counts in a sum", function()
+    policies.finish(at)
+    begin { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "8", hours = 24,
+      per = "account" } } }
+    local other = at.client_with { journal = false, policy = false }
+    local payouts = at.payouts_with { concurrency = 1 }
+    assert(payouts:add("a", "wallet.transfer", at.own "5"))
+    approve(payouts, { "a" })
+    at.sim:fault { kind = "reject", code = "700004", message = "no", operation = "wallet.transfer", times = 1 }
+    assert.equal(1, run_to_its_end(payouts).failed)
+    assert.is_true(payouts:retry "a")
+    assert(other:call("wallet.transfer", at.own "5"))
+    at.journal:close()
+    at.open()
+    at.client = at.client_with { policy = at.policy }
+    payouts = at.payouts_with { concurrency = 1 }
+    run_to_its_end(payouts)
+    local found = assert(payouts:find "a")
+    assert.same({ "undecided", "undecided" }, { found.state, found.call_state })
+    assert(payouts:add("b", "wallet.transfer", at.own "4"))
+    approve(payouts, { "b" })
     local report = run_to_its_end(payouts)
     assert.same({ 1, 1, 0 }, { report.undecided, report.waiting, report.done })
   end)

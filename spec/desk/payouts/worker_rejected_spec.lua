@@ -35,6 +35,32 @@ describe("a rejected payment", function()
     assert.is_nil(payment.message)
   end)
 
+  -- Runs two payments of 5 and 6 under a limit of 8, of which the first is answered with a rejection.
+  local function run_two(is_executed, options)
+    options.transport = at.transport(function(request, inner)
+      if request.operation ~= TRANSFER or not request.target:find "amount=5" then return inner:send(request) end
+      if is_executed then inner:send(request) end
+      return { status = 400, body = '{"code":33333,"msg":"clientTranId was used before"}', headers = {} }
+    end)
+    at.client = client_with(options)
+    payouts = payouts_with { history_check = "never", concurrency = 1 }
+    at.add(payouts, 5, 6)
+    at.set "due_at = '9' WHERE payment = 'invoice-6'" -- the other one goes first
+    return assert(payouts:run())
+  end
+
+  it("counts in a limit until the look has ended: the rejection may be that of a second copy", function()
+    local report = run_two(true, { guard = { spending_limit = { USDT = "8" } } })
+    assert.same({ 1, 1, 0 }, { report.done, report.blocked, report.failed })
+    assert.equal(1, counted "applied")
+  end)
+
+  it("that was not executed leaves a limit's rest to the others of its run", function()
+    local report = run_two(false, { guard = { spending_limit = { USDT = "8" } } })
+    assert.same({ 1, 0, 1 }, { report.done, report.blocked, report.failed })
+    assert.equal(1, counted "applied")
+  end)
+
   it("is looked for after a restart as well, and keeps the reason of its rejection", function()
     local reconcile = at.client.reconcile
     at.client.reconcile = function() payouts:stop() return nil, { message = "the program ends" } end

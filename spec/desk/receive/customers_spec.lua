@@ -76,6 +76,31 @@ describe("Customers of purser.receive", function()
     end
   end)
 
+  it("are read as a list of payments is: semicolons or tabs, a byte order mark, comments, any line end", function()
+    local text = "# of June\ncustomer,address,memo,coins\na,rOne,7,\"usdt,usdc\"\nb,rTwo,,btc\n"
+    for _, form in ipairs { { ",", "\n" }, { ";", "\r\n" }, { "\t", "\r" } } do
+      local of = text:gsub('"usdt,usdc"', form[1] == "," and "%0" or "usdt\1usdc"):gsub(",", form[1])
+      assert(replace("\239\187\191" .. of:gsub("\1", ","):gsub("\n", form[2])))
+      local found = rows()
+      assert.same({ "a", "rOne", "7", "USDT USDC", "b", "BTC" }, { found[1].customer, found[1].address, found[1].memo,
+        found[1].coins, found[2].customer, found[2].coins })
+    end
+    local _, problem = replace "customer;address;memo\na;rOne;12;34\n"
+    assert.equal("line 2: it has 4 cells, and the first line 3", problem)
+  end)
+
+  it("have no `least` with two readings, and are of no other kind of file", function()
+    assert(replace "customer,address,least\na,rOne,12.500\n")
+    assert(replace "customer;address;least\na;rOne;0.500\n")
+    for text, message in pairs { ["customer;address;least\na;rOne;12.500\n"] = 'line 2: least "12.500" may be '
+      .. "thousands, or have three decimals; write it without a mark of thousands, and without zeros behind it",
+      ["customer;address;least\na;rOne;1,5\n"] = 'line 2: least "1,5" is no amount; write 1.5',
+      ["PK\3\4binary"] = "the file is a workbook of a spreadsheet program; save it as CSV (UTF-8)",
+      ['[{"customer":"a"}]'] = "the file is JSON; give the file as CSV" } do
+      assert.same({ nil, message }, { replace(text) })
+    end
+  end)
+
   it("may have one address after another, and memos that look alike", function()
     assert(replace(HEAD .. "a,rA,007,,,,2026-01-01\nb,rA,007,,,2026-01-01,\nc,rA,7,usdt;usdc,1,,\n"))
     assert.equal(3, #rows())

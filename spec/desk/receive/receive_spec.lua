@@ -80,3 +80,50 @@ describe("A preview of what a look would credit", function()
     assert.equal(events[1].id, world.got[1].id)
   end)
 end)
+
+describe("What a person should look at in customers' addresses", function()
+  after_each(files.remove_kept)
+
+  local TRON, ETHEREUM = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "0xdac17f958d2ee523a2206206994597c13d831ec7"
+  local CONTRACT = "the address is the contract of USDT, not a person; compare it with the service's page"
+  local UNKNOWN = "the address is an address of no network that is known; compare it with the service's page"
+
+  local function texts_of(world, text)
+    local found = {}
+    for i, one in ipairs(assert(world.receive:warnings(text))) do
+      found[i] = { one.line or 0, one.customer, table.concat(one.warnings, " | ") }
+    end
+    return found
+  end
+
+  it("is a contract of a coin that the file names, and an address of no known network", function()
+    local world = receive_world.new()
+    local text = ("customer,address,coins\na,%s,usdc usdt\nb,0x%s,USDT\nc,%s,BTC\nd,%s,\ne,No-Network,\n"):format(TRON,
+      ETHEREUM:sub(3):upper(), TRON, TRON) .. ("f,%s,USDT\n"):format(world.address)
+    assert.same({ { 2, "a", CONTRACT }, { 3, "b", CONTRACT }, { 6, "e", UNKNOWN } }, texts_of(world, text))
+    assert.same({}, texts_of(world, world.customers))
+    assert.matches("line 1: there is no column address", select(2, world.receive:warnings "customer\n").message)
+  end)
+
+  it("is a contract of the coin that the deposits are of", function()
+    local world = receive_world.new { coin = "USDT" }
+    assert.same({ { 2, "a", CONTRACT } }, texts_of(world, "customer,address\na," .. TRON .. "\n"))
+  end)
+
+  it("is said of the customers that are kept as well, by what is known without a client", function()
+    local world = receive_world.new()
+    assert(world.receive:begin { customers = "customer,address,coins\ne,No-Network,\na," .. TRON .. ",USDT\n" })
+    assert.same({ { 0, "a", CONTRACT }, { 0, "e", UNKNOWN } }, texts_of(world))
+    world.receive:close()
+    world.receive = assert(purser.receive.open { sqlite = world.path })
+    assert.same({ { 0, "e", UNKNOWN } }, texts_of(world))
+  end)
+
+  it("is as well that the coins cannot be read, where one is named", function()
+    local world = receive_world.new()
+    assert(world.sim:fault { operation = "wallet.coins", kind = "reject", code = 700007, message = "no permission" })
+    local found = texts_of(world, "customer,address,coins\na," .. TRON .. ",USDT\nb," .. ETHEREUM .. ",\n")
+    assert.same({ 1, 2 }, { #found, found[1][1] })
+    assert.matches("the address was not compared with the coin's contracts: ", found[1][3], 1, true)
+  end)
+end)

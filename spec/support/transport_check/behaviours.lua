@@ -62,7 +62,8 @@ M.list = {
   chunks = says(CHUNKED .. "2\r\n{}\r\n5;x=y\r\nabcde\r\n0\r\nX-Trailer: z\r\n\r\n"),
   interim = says("HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" .. M.answer "{}"),
   rejection = says(M.answer('{"code":1}', "400 Bad Request")),
-  throttled = says(M.answer("", "429 Too Many Requests", "Retry-After: 7\r\n")),
+  throttled = says(M.answer("", "429 Too Many Requests",
+    "Date: Wed, 21 Oct 2026 07:47:37 GMT\r\nRetry-After: Wed, 21 Oct 2026 07:47:44 GMT\r\n")),
   unavailable = says(M.answer("", "503 Service Unavailable")),
   redirect = function(connection, state)
     connection:send(M.answer("", "302 Found", ("Location: /plain/%s0\r\n"):format(state.id)))

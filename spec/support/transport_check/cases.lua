@@ -3,6 +3,9 @@
 
 local behaviours = require "transport_check.behaviours"
 local core = require "purser.core"
+local failure = require "purser.client.call.failure"
+local operations = require "purser.client.operations"
+local profiles = require "purser.client.operations.profiles"
 
 local list = {}
 
@@ -66,7 +69,8 @@ add("what the service rejects is a response", function(check)
   for behaviour, status in pairs { rejection = 400, throttled = 429, unavailable = 503 } do
     local response = check:answered(check:transport(), behaviour, { method = "POST", at_most_once = true }).response
     check:expect(response.status == status, "status %d, and the service sent %d", response.status, status)
-    check:expect(status ~= 429 or header_of(response, "retry-after") == "7", "the header Retry-After is missing")
+    local err = failure.of_status(operations.by_name["wallet.withdraw"], profiles.default, status, "", response.headers)
+    check:expect(err.retry_after == (status == 429 and 7 or nil), "Retry-After or Date is missing or changed")
   end
 end)
 

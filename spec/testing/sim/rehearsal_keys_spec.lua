@@ -16,7 +16,7 @@ describe("a rehearsal of a program with a journal and keys", function()
 
   it("finds nothing wrong, whatever goes wrong", function()
     local runs = assert(purser.sim.rehearse(rehearsed.program(rehearsed.careful)))
-    assert.equal(8, #runs)
+    assert.equal(10, #runs)
     for _, run in ipairs(runs) do
       assert.is_nil(run.wrong, run.fault)
       assert.equal(NEEDS_A_PERSON[run.fault] and 1 or 0, run.code, run.fault)

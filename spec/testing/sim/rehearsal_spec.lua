@@ -5,9 +5,11 @@
 local purser = require "purser"
 local rehearsed = require "rehearsed"
 
+local USED_ID, CHANGED = "lost, and its record has a used id", "lost, as records change their form"
+
 local ALL = { "nothing", "the answer is lost", "lost, and its record comes late",
-  "lost, and its record has another form", "executed, and its copy is rejected", "429", "killed before it arrives",
-  "killed after it is executed" }
+  "lost, and its record has another form", USED_ID, CHANGED, "executed, and its copy is rejected", "429",
+  "killed before it arrives", "killed after it is executed" }
 
 -- Returns what is wrong with each run, by its fault; "" where nothing is.
 local function outcomes(text, options)
@@ -26,18 +28,57 @@ describe("a rehearsal", function()
 
   it("finds the payment that a program makes twice, after a lost answer and after a kill", function()
     local TWICE = "made 2 times: wallet transfer 10000001 USDT 5 SPOT FUTURES"
-    local seen = {}
+    local seen, sims = {}, {}
     assert.same({ nothing = "", ["the answer is lost"] = TWICE, ["lost, and its record comes late"] = TWICE,
-      ["lost, and its record has another form"] = TWICE, ["executed, and its copy is rejected"] = TWICE,
+      ["lost, and its record has another form"] = TWICE, [USED_ID] = TWICE, [CHANGED] = TWICE,
+      ["executed, and its copy is rejected"] = TWICE,
       ["429"] = "", ["killed before it arrives"] = "", ["killed after it is executed"] = TWICE },
-      outcomes(rehearsed.blind, { on_run = function(run) seen[#seen + 1] = run.fault end }))
+      outcomes(rehearsed.blind, { on_run = function(run) seen[#seen + 1] = run.fault end,
+        prepare = function(sim) sims[#sims + 1] = sim end }))
     assert.same(ALL, seen)
+    for i, forms in pairs { [4] = { true, false }, [6] = { true, true } } do -- of the lost call, of the repeated one
+      for j, record in ipairs(sims[i].wallet_transfers.all) do
+        assert.equal(forms[j], (record.release or {}).coin == "suffix", ALL[i])
+      end
+    end
   end)
 
   it("finds the payment that was not made, though the program ended with 0", function()
     local wrong = outcomes(rehearsed.careless)
     assert.equal("not made, though it ended with 0: wallet transfer 10000001 USDT 5 SPOT FUTURES", wrong["429"])
     assert.equal("", wrong["the answer is lost"])
+  end)
+
+  it("finds the payment made twice by a program that knows its record by an id or a coin, and none by an own id",
+    function()
+      for name, expected in pairs { by_ids = { "twice", "" }, by_content = { "", "twice" }, by_own_id = { "", "" } } do
+        local wrong = outcomes(rehearsed[name])
+        assert.equal("", wrong["the answer is lost"], name)
+        for i, fault in ipairs { USED_ID, CHANGED } do
+          local found = wrong[fault]:find "^made 2 times: withdrawal %d+ USDT 20 " and "twice" or wrong[fault]
+          assert.equal(expected[i], found, name .. ", " .. fault)
+        end
+      end
+    end)
+
+  it("has an earlier payment in the history in the run of a used id, whose funds the account had", function()
+    local sims = {}
+    outcomes([[
+      assert(purser.new(keys)).sub_account:transfer { toAccount = "desk00001", fromAccountType = "SPOT",
+        toAccountType = "SPOT", asset = "MX", amount = "7" }
+    ]], { balances = { MX = "7" }, prepare = function(sim, account)
+      sims[#sims + 1] = sim
+      assert(sim:account { role = "sub", parent = account.uid, name = "desk00001" })
+    end })
+    for i, sim in ipairs(sims) do
+      local earlier, made = sim.family_transfers.all[1], sim.family_transfers.all[2]
+      assert.equal(ALL[i] == USED_ID, made ~= nil, ALL[i])
+      assert(sim:verify())
+      if made then
+        assert.same({ "8", "7", earlier.id }, { earlier.amount, made.amount, made.shown_id })
+        assert.is_true(earlier.time < made.time - 3600000)
+      end
+    end
   end)
 
   it("gives each run an account with these balances, what is prepared, and a folder that stays between its starts",

@@ -47,10 +47,7 @@ describe("pruning", function()
     within(function(tx)
       for id, key in pairs { gone = "", kept = "k" } do
         write(tx, id, long_ago, { key = key, attempt = "2" })
-        tx:rows([[INSERT INTO purser_attempts (call, number, host, signer, sent_at, recv_window, plan, approved_by,
-          state, answered, record_id, message, ended_at)
-          VALUES ($1, '1', '', '', $2, '5000', '', '', 'rejected', '', '', '', $3)]], id, own.time_text(long_ago - 1),
-          own.time_text(long_ago))
+        own.attempt(tx, id, long_ago - 1, { state = "rejected" })
       end
     end)
     assert.equal(1, assert(prune(200)).intents)

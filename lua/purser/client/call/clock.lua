@@ -100,23 +100,10 @@ function Clock:learn(ask, ...)
   return self.offset + sent - before
 end
 
-local months = {
-  Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10, Nov = 11, Dec = 12,
-}
-
--- Returns the time of a Date header in epoch ms, or nil.
-local function parse_date(text)
-  local day, month, year, hour, minute, second =
-    (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
-  if not months[month] then return nil end
-  local days = utc.days(year, months[month], day)
-  return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
-end
-
 --- Learns from a Date header, whose whole seconds make the clock late: a window bears a late clock, and no early one.
 --- Returns true, or nil without a believed header.
 function Clock:learn_date(text)
-  local time = parse_date(text)
+  local time = utc.http_ms(text or "")
   if not time or doubt(self, time) then return nil end
   set(self, time, self:count())
   return true

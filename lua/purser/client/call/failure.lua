@@ -153,17 +153,6 @@ local function hint_of(row, outcome, code)
   return cure
 end
 
-local function rejection(row, profile, status, code, message, body)
-  local outcome, why = outcome_of(row, profile, status, code, message, body)
-  return {
-    kind = code == TOO_MANY and "throttled" or "api", outcome = outcome, code = code, http_status = status,
-    operation = row.full_name, phase = "receive",
-    message = (message or "the service gave no reason") .. why,
-    hint = hint_of(row, outcome, code) or hint_of_status[status],
-    retryable = row.effect == "read" and (status >= 500 or code == TOO_MANY or profile.unknown_codes[code] == true),
-  }
-end
-
 -- The longest believed pause (s): the service bans for three days at most, a proxy may write anything.
 local MAX_PAUSE_S = 7 * 86400
 
@@ -179,18 +168,28 @@ local function retry_after_of(headers)
   return ends and now and math.floor(math.max(0, math.min((ends - now) / 1000, MAX_PAUSE_S))) or nil
 end
 
+local function rejection(row, profile, status, code, message, body, headers)
+  local outcome, why = outcome_of(row, profile, status, code, message, body)
+  return {
+    kind = code == TOO_MANY and "throttled" or "api", outcome = outcome, code = code, http_status = status,
+    operation = row.full_name, phase = "receive",
+    message = (message or "the service gave no reason") .. why,
+    hint = hint_of(row, outcome, code) or hint_of_status[status], retry_after = retry_after_of(headers),
+    retryable = row.effect == "read" and (status >= 500 or code == TOO_MANY or profile.unknown_codes[code] == true),
+  }
+end
+
 --- Makes the error of an answer with a status of failure.
 function M.of_status(row, profile, status, body, headers)
   local code, message = code_and_message(body)
   local err
   if code then
-    err = rejection(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
+    err = rejection(row, profile, status, code, filled(message, MESSAGE_BYTES), body, headers)
   else
     err = { kind = "http", outcome = outcome_without_code(row, status, body), http_status = status,
       operation = row.full_name, phase = "receive", retryable = status >= 500 and row.effect == "read",
-      message = filled(message, MESSAGE_BYTES) }
+      message = filled(message, MESSAGE_BYTES), retry_after = retry_after_of(headers) }
   end
-  err.retry_after = retry_after_of(headers)
   if not code and is_firewall(status, body, headers) then
     err.kind = "throttled" -- and not retryable: a firewall that is asked again stays closed
     err.message = err.message or ("the firewall answered (HTTP %d with a page of %d bytes), as it does when requests "
@@ -236,8 +235,8 @@ end
 
 ---@param value table  the decoded body
 ---@return purser.Error
-function M.of_code(row, profile, status, value, body)
-  return errors.new(rejection(row, profile, status, filled(value.code, CODE_BYTES), message_of(value), body))
+function M.of_code(row, profile, status, value, body, headers)
+  return errors.new(rejection(row, profile, status, filled(value.code, CODE_BYTES), message_of(value), body, headers))
 end
 
 --- Makes the error of an answer that denies success without a code.
@@ -253,11 +252,12 @@ end
 --- Makes the error of a body that does not fit the row; an error with further members is still an error.
 ---@param message string|nil  why it does not
 ---@param offset integer|nil
+---@param headers string|table|nil
 ---@return purser.Error
-function M.of_body(row, profile, status, body, message, offset)
+function M.of_body(row, profile, status, body, message, offset, headers)
   local code, text = code_and_message(body)
   if code and not profile.success_codes[code] then
-    return errors.new(rejection(row, profile, status, code, filled(text, MESSAGE_BYTES), body))
+    return errors.new(rejection(row, profile, status, code, filled(text, MESSAGE_BYTES), body, headers))
   end
   local words, is_page = words_of(body)
   if is_page then

@@ -56,12 +56,12 @@ local function denial_in(row, value)
 end
 
 -- Returns nil and the error of a body that says what is wrong; nothing where the body may hold a result.
-local function error_in(row, profile, status, value, body)
+local function error_in(row, profile, status, value, body, headers)
   local in_array = value[1] ~= nil
   if in_array and row.effect == "read" then return end
   local code = not in_array and value.code
   if code and code ~= "" and not profile.success_codes[code] then
-    return fail("of_code", row, profile, status, value, body)
+    return fail("of_code", row, profile, status, value, body, headers)
   end
   local denied, state = denial_in(row, in_array and value[1] or value)
   if denied then return fail("denied", row, status, value, denied, state) end
@@ -85,8 +85,8 @@ function M.answer(row, profile, status, body, headers, values)
   if is_repeated then
     return fail("undecodable", row, status, "the answer contradicts itself: " .. message, offset)
   end
-  if value == nil then return fail("of_body", row, profile, status, body, message, offset) end
-  local _, err = error_in(row, profile, status, value, body)
+  if value == nil then return fail("of_body", row, profile, status, body, message, offset, headers) end
+  local _, err = error_in(row, profile, status, value, body, headers)
   if err then return nil, err end
   if status == 200 and row.result.list and (value[1] ~= nil or body == "[]") then return value end -- all that came
   local taken, missing = unwrap.take(row, value, body, values, profile, status)

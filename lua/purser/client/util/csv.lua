@@ -106,4 +106,52 @@ function M.parse(text, separator)
   return records, nil, comments
 end
 
+-- Returns the kind of a file that is no CSV, or nil.
+local function other_kind(text)
+  if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
+    return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
+  elseif text:find "^SQLite format 3" then
+    return "is a database, such as a journal; give the file of lines"
+  elseif text:find "^%s*[{%[]" then
+    return "is JSON; give the file as CSV"
+  elseif text:find "^\255\254" or text:find "^\254\255" or text:sub(1, 64):find("%z") then
+    return "is UTF-16 or no text at all; save it as CSV (UTF-8)"
+  end
+end
+
+-- Returns the most frequent separator of the first line that is no comment.
+local function separator_of(text)
+  local best, most = ",", 0
+  for line in text:gsub("^\239\187\191", ""):gmatch "[^\r\n]+" do
+    if line:sub(1, 1) ~= "#" then
+      for _, separator in ipairs { ",", ";", "\t" } do
+        local _, count = line:gsub(separator, "")
+        if count > most then best, most = separator, count end
+      end
+      break
+    end
+  end
+  return best
+end
+
+--- Returns the records of a file that a person or a spreadsheet program wrote, as `parse` does, with the separator of
+--- the first line. Nil and a message for a text that is no CSV.
+---@param text string
+---@return purser.CsvRecord[]|nil records, string|nil message, integer|nil comments, string|nil separator
+function M.read(text)
+  local kind = type(text) == "string" and other_kind(text)
+  if kind then return nil, "the file " .. kind end
+  local separator = type(text) == "string" and separator_of(text) or nil
+  local records, message, comments = M.parse(text, separator)
+  return records, message, comments, records and separator or nil
+end
+
+--- Tells whether an amount has two readings: 12.500 is 12.5, or 12500 in a country whose files have semicolons.
+---@param text string
+---@param separator string  of the file
+---@return boolean
+function M.has_two_readings(text, separator)
+  return separator ~= "," and text:find "^%-?[1-9]%d?%d?[.,]%d%d%d$" ~= nil
+end
+
 return M

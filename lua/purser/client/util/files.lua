@@ -130,7 +130,7 @@ local function write_next_to(path, text, is_public)
   return fresh
 end
 
---- Begins a file that replaces `path` in one step: write(text), commit() and discard().
+--- Begins a file that replaces `path` in one step: write(text), commit() and discard(); `file` is the open file.
 function M.draft(path)
   local fresh, reason = write_next_to(path, "")
   if not fresh then return nil, reason end
@@ -140,7 +140,7 @@ function M.draft(path)
     os.remove(fresh)
     return nil, reason
   end
-  local draft = {}
+  local draft = { file = file }
   function draft.write(_, text) return file:write(text) end
   function draft.discard()
     file:close()

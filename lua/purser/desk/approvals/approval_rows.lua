@@ -12,10 +12,9 @@ local utc = require "purser.client.util.utc"
 local M = {}
 
 local time_text = planned.time_text
-local find, floor, format, match, sub = string.find, math.floor, string.format, string.match, string.sub
+local floor, format, match, sub = math.floor, string.format, string.match, string.sub
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
-local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 
 --- Makes the tables. A plan's text stands last, because SQLite reads what stands before a column. A sum is of an hour,
 --- for the whole account ('') and for each place.
@@ -139,10 +138,10 @@ end
 
 -- Reads a page of an account's calls without a destination or younger than a time. `NOT` excludes what ended before
 -- another time.
-local PAGE, COUNTED = 1000, "(state NOT IN (" .. SPENT_NOTHING .. ") OR disowned = 'yes')"
+local PAGE = 1000
 local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_calls "
   .. "WHERE sent_at <> '' AND (destination = '' OR sent_at >= $1) AND %s (ended_at <> '' AND ended_at < $2) "
-  .. "AND (sent_at, id) > ($3, $4) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
+  .. "AND (sent_at, id) > ($3, $4) AND " .. planned.COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
 local ENDED, NOT_ENDED = format(SENT, ""), format(SENT, "NOT")
 
 local function new_history(now, ended_before)
@@ -191,7 +190,7 @@ end
 local function complete(tx, history)
   if history then
     local row = tx:rows("SELECT count(*) AS calls FROM purser_calls WHERE sent_at >= $1 AND "
-      .. "ended_at <> '' AND ended_at < $2 AND " .. COUNTED, history.first, history.ended_before)[1]
+      .. "ended_at <> '' AND ended_at < $2 AND " .. planned.COUNTED, history.first, history.ended_before)[1]
     if tonumber(row.calls) ~= history.counted then history = nil end
   end
   history = history or new_history(tx:now(), "")
@@ -271,7 +270,7 @@ function M.call_of(tx, queue, key)
   local row
   if queue ~= "" then row = tx:rows(ROW .. "AND queue <> '' AND payment = $2", queue, key)[1]
   else row = tx:rows(ROW .. "AND key = $2 AND key <> ''", queue, key)[1] end
-  return row and row.id or "", row ~= nil and not find(SPENT_NOTHING, "'" .. row.state .. "'", 1, true)
+  return row and row.id or "", row ~= nil and not planned.UNDONE[row.state]
 end
 
 --- Forgets sums older than any rule's hours, and ended plans without a kept attempt. `before`: at least 32 days back.

@@ -99,13 +99,10 @@ end
 local flags = {}
 
 flags[1] = function(fact, known, at) -- address poisoning
-  if known then return nil end
-  for _, other in ipairs(at.ends[purser_address.ends(fact.address) or ""] or {}) do
-    if other.place ~= fact.place then
-      return "ONLY THE ENDS are those of another address" .. (at.by_place[other.place] and " that you know" or ""),
-        { grouped(fact.address), carets(fact.address, other.address), grouped(other.address) }
-    end
-  end
+  local other = not known and at.look_alike(fact.address, fact.place)
+  if not other then return nil end
+  return "ONLY THE ENDS are those of another address" .. (at.by_place[other.place] and " that you know" or ""),
+    { grouped(fact.address), carets(fact.address, other.address), grouped(other.address) }
 end
 
 flags[2] = function(fact, _, at)
@@ -192,14 +189,9 @@ local function each_known(head, options, visit)
 end
 
 local function survey(plan, options, policy)
-  local at = { facts = {}, by_place = {}, by_payee = {}, ends = {}, keys = {}, equal = {}, sums = {}, places = {},
+  local at = { facts = {}, by_place = {}, by_payee = {}, keys = {}, equal = {}, sums = {}, places = {},
     new = 0, now = options.now, limits = limits_of(policy) }
-  local seen = {}
-  local function remember(fact)
-    local ends = purser_address.ends(fact.address)
-    if ends and not seen[fact.address] then add_to(at.ends, ends, fact) end
-    seen[fact.address] = true
-  end
+  local shown = {}
   each_known(plan.head, options, function(row)
     local payment = fact_of(row)
     local place = at.by_place[payment.place] or { ways = {}, newest = {} }
@@ -207,7 +199,7 @@ local function survey(plan, options, policy)
     local newest = place.newest[sum]
     at.by_place[payment.place], place.ways[payment.way] = place, true
     place.newest[sum] = newest and newest.at > payment.at and newest or payment
-    remember(payment)
+    shown[#shown + 1] = payment
     at.by_payee[payment.payee] = at.by_payee[payment.payee] or {}
     at.by_payee[payment.payee][payment.place] = true
   end)
@@ -215,12 +207,13 @@ local function survey(plan, options, policy)
     local fact = fact_of(row)
     at.facts[i] = fact
     at.new = at.new + (at.by_place[fact.place] and 0 or 1)
-    remember(fact)
+    shown[#shown + 1] = fact
     add_to(at.keys, fold_key(fact.key), fact.key)
     add_to(at.equal, payment_text(fact), fact.key)
     add_up(at.sums, sum_name(fact), fact)
     add_up(at.places, fact.may_be .. "\n" .. fact.coin, fact)
   end
+  at.look_alike = purser_address.look_alikes(shown)
   table.sort(at.sums, function(a, b) return a.name < b.name end)
   table.sort(at.places, function(a, b)
     local order = a.amount:compare(b.amount)

@@ -35,20 +35,19 @@ local function row_of(rows, name)
   return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
 end
 
--- A text of digits and one mark before three digits has two readings: 12.500 is 12.5, or 12500.
-local TWO_READINGS = "^%-?[1-9]%d?%d?[.,]%d%d%d$"
 local MARKS = { point = { "[.]", "," }, comma = { ",", "[.]" } }
 
 -- Returns an amount with a decimal point and without marks of thousands; or nil and a message where the text has no
 -- reading, or two. `mark` is "point", "comma", or nil where the file does not say.
 local function amount_of(text, mark, separator)
   if not mark then
-    if separator ~= "," and text:find "^%d[%d.]*,%d+$" and not text:find(TWO_READINGS) then
+    if csv.has_two_readings(text, separator) then
+      return nil, ("the amount %s may be thousands, or have three decimals; say --decimal point or --decimal comma"
+        ):format(text)
+    elseif separator ~= "," and text:find "^%d[%d.]*,%d+$" then
       return nil, ("the amount %s has a comma for its decimals; say --decimal comma"):format(text)
     end
-    if separator == "," or not text:find(TWO_READINGS) then return text end
-    return nil, ("the amount %s may be thousands, or have three decimals; say --decimal point or --decimal comma"
-      ):format(text)
+    return text
   end
   local point, thousands = MARKS[mark][1], MARKS[mark][2]
   local whole, rest = text:match("^(%-?[%d.,]-)" .. point .. "(%d+)$")
@@ -126,30 +125,6 @@ local function check_header(header)
   end
 end
 
--- Returns the kind of a file that is no CSV, or nil.
-local function other_kind(text)
-  if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
-    return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
-  elseif text:find "^SQLite format 3" then
-    return "is a database, such as a journal; give the list, and the journal as --journal"
-  elseif text:find "^%s*[{%[]" then
-    return "is JSON; give the list as CSV"
-  elseif text:find "^\255\254" or text:find "^\254\255" or text:sub(1, 64):find("%z") then
-    return "is UTF-16 or no text at all; save it as CSV (UTF-8)"
-  end
-end
-
--- Returns the most frequent separator of the header.
-local function separator_of(text)
-  local line = ("\n" .. text):gsub("\n#[^\n]*", ""):match "\n*([^\n]*)" or ""
-  local best, most = ",", 0
-  for _, separator in ipairs { ",", ";", "\t" } do
-    local _, count = line:gsub(separator, "")
-    if count > most then best, most = separator, count end
-  end
-  return best
-end
-
 -- Tells whether a text ends within the line of its last record: a file that was cut looks so.
 local function ends_open(text)
   local last = text:match "([^\r\n]+)$"
@@ -170,12 +145,10 @@ function M.read(path, otherwise, mark, text)
   local message
   if not text then text, message = files.read(path) end
   if not text then return nil, message end
-  local records, comments
-  message = other_kind(text)
-  local form = { mark = mark, separator = separator_of(text) }
-  if not message then records, message, comments = csv.parse(text, form.separator) end
-  message = message or not records[1] and "is empty"
+  local records, problem, comments, separator = csv.read(text)
+  message = problem or not records[1] and "the file is empty"
   if message then return nil, ("%s: %s"):format(path, message) end
+  local form = { mark = mark, separator = separator }
   local header = table.remove(records, 1)
   message = check_header(header)
   if message then return nil, ("%s:%d: %s"):format(path, header.line, message) end

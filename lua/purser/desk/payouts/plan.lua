@@ -170,36 +170,18 @@ local function mark_far(payments, known)
   end)
 end
 
--- Returns address -> another address of the list with the same ends, or false.
-local function alike_in(payments)
-  local by_ends, other_of = {}, {}
+-- Says of each payment that is not made whether its address is a look-alike of another of the plan, or of an earlier
+-- payee. A person has confirmed what is known: there a warning is enough.
+local function mark_alike(client, journal, payments, known, made)
+  local list = {}
   for _, payment in ipairs(payments) do
-    local text = payment.params.address
-    local ends = type(text) == "string" and other_of[text] == nil and purser_address.ends(text)
-    if ends then
-      by_ends[ends], other_of[text] = by_ends[ends] or {}, false
-      for _, other in ipairs(by_ends[ends]) do
-        if purser_address.alike(text, other) then other_of[text], other_of[other] = other, text end
-      end
-      table.insert(by_ends[ends], text)
-    end
+    if type(payment.params.address) == "string" then list[#list + 1] = { address = payment.params.address } end
   end
-  return other_of
-end
-
--- Marks addresses whose ends alone are those of another address of the list, or of an earlier payee.
-local function mark_alike(payments, known, look_alike)
-  local other_of = alike_in(payments)
-  local function say(payment, other, whose)
-    if not other then return end
-    local text = "only the ends of the address are those of %s, which %s: compare every character"
-    table.insert(payment.odd, text:format(other, whose))
-  end
+  local look_alikes, err = planned.look_alikes(client, journal, list)
+  if not look_alikes then return err end
   for _, payment in ipairs(payments) do
-    local text = not known[payment.key] and payment.params.address
-    if type(text) == "string" then
-      say(payment, other_of[text], "is in the list")
-      say(payment, look_alike and look_alike(text), "was paid before")
+    for _, text in ipairs(made[payment.key] and {} or look_alikes(payment.params.address)) do
+      table.insert(known[payment.key] and payment.warnings or payment.odd, text)
     end
   end
 end
@@ -237,13 +219,11 @@ end
 ---@param payments table[]
 ---@param known table<string, boolean>  keys that are in the queue
 ---@param paid table<string, string>  of M.paid_lately
----@param look_alike (fun(address: string): string|nil)|nil  of planned.look_alikes
-function M.find_odd(payments, known, paid, look_alike)
+function M.find_odd(payments, known, paid)
   mark_equal(payments, known)
   mark_keys(payments, known)
   mark_columns(payments, known)
   mark_paid(payments, known, paid)
-  mark_alike(payments, known, look_alike)
   mark_far(payments, known)
   mark_cut(payments, known)
 end
@@ -372,7 +352,7 @@ local function no_payments(payments)
   end
 end
 
--- Notes what is wrong with each payment. Returns what was paid lately, and look-alikes; or nil and an error.
+-- Notes what is wrong with each payment. Returns what was paid lately; or nil and an error.
 local function judge(client, payments, options)
   local seen, rows = {}, purser.operations
   for i, payment in ipairs(payments) do
@@ -386,11 +366,7 @@ local function judge(client, payments, options)
   local err = check(client, payments, options.unchecked)
   if err then return nil, err end
   if not options.journal then return {} end
-  local look_alike, problem = planned.look_alikes(client, options.journal)
-  if not look_alike then return nil, problem end
-  local paid
-  paid, err = M.paid_lately(options.journal, client:now(), options.queue)
-  return paid, err, look_alike
+  return M.paid_lately(options.journal, client:now(), options.queue)
 end
 
 -- Returns the sections of a plan, with the queue's payments where no list is given; or nil and an error.
@@ -440,9 +416,9 @@ function M.plan(client, payments, options)
   options = options or {}
   local err = errors.no_client(client, "payouts.plan") or not (options.queue and payments == nil)
     and no_payments(payments)
-  local paid, view, look_alike = {}, nil, nil -- luacheck: ignore 311
+  local paid, view = {}, nil -- luacheck: ignore 311
   if err then return nil, err end
-  if payments then paid, err, look_alike = judge(client, payments, options) end
+  if payments then paid, err = judge(client, payments, options) end
   if not paid then return nil, err end
   if options.queue then
     view, err = seen(client, payments, options)
@@ -453,7 +429,7 @@ function M.plan(client, payments, options)
   end
   view.payments = payments or view.payments
   view.wait = history_check.wait_of(options.queue or { client = client }, view.send)
-  local by_key, known = {}, {}
+  local by_key, known, made = {}, {}, {}
   for _, payment in ipairs(view.payments) do by_key[payment.key] = payment end
   for _, section in ipairs { "send", "held", "refused", "made" } do
     for _, entry in ipairs(view[section]) do
@@ -463,12 +439,13 @@ function M.plan(client, payments, options)
       entry.payee = payment.payee or entry.now and not entry.difference and entry.now.payee or nil
       -- the payer has not seen payments that a signed plan added
       local is_shown = entry.now and not entry.difference and (entry.state ~= "waiting" or entry.now.mark ~= "")
-      known[entry.key] = is_shown or known[entry.key]
+      known[entry.key], made[entry.key] = is_shown or known[entry.key], section == "made" or nil
     end
   end
   if options.journal then err = note_refusals(client, view, options) end
+  if payments then M.find_odd(payments, known, paid) end
+  err = err or mark_alike(client, options.journal, view.payments, known, made)
   if err then return nil, err end
-  if payments then M.find_odd(payments, known, paid, look_alike) end
   for key, texts in pairs(view.alike) do
     for _, text in ipairs(texts) do table.insert(by_key[key].odd, text) end
   end

@@ -176,6 +176,14 @@ end
 --- Puts a payment into another stage, if it is still this worker's and was not sent since: a worker whose lease ended
 --- unnoticed may hold a payment twice. Returns whether it did.
 function M.move(tx, self, payment, change)
+  local row = change.stage == "undecided" and planned.locked(tx, payment.id)
+  local is_own = row and row.worker == self.worker and row.attempt == ("%d"):format(payment.attempt) and row.stage
+  if (is_own == "taken" or is_own == "sent") and row.state ~= "planned" then
+    -- what its last attempt came to is not known any more: the call counts in sums, and equal calls wait for it
+    planned.write_end(tx, row, { state = "undecided", message = change.message, candidates = change.candidates,
+      awaits = change.awaits, change = change })
+    return true
+  end
   return planned.update(tx, planned.staged(tx, change), "id = ? AND worker = ? AND attempt = ? "
     .. "AND stage IN ('taken', 'sent')", payment.id, self.worker, ("%d"):format(payment.attempt)) == 1
 end
@@ -211,10 +219,21 @@ end
 --- Returns how many payments of the queue each stage has.
 function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.queue) end
 
+--- Returns how many done payments were seen to fail, or to be cancelled, later.
+function M.came_back(tx, self)
+  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number FROM (SELECT " .. planned.ARRIVAL .. IN_QUEUE
+    .. " AND stage = 'done') AS made WHERE arrival IN ('failed', 'cancelled')", self.queue)[1].number)
+end
+
 --- Returns how many payments a run has to make or to wait for.
 function M.left(tx, self)
   return tonumber(own(tx, self, "CAST(count(*) AS TEXT) AS number", " AND stage IN ('waiting', 'taken', 'sent') "
     .. "AND (stage <> 'waiting' OR blocked = '' AND due_at <= $3)", time_text(tx:now() + PATIENCE_MS))[1].number)
+end
+
+--- Returns whether the run looks for a rejected payment, or takes it over when its worker's lease ends.
+function M.is_looking(tx, self)
+  return own(tx, self, "id", " AND stage = 'sent' AND rejected = 'yes' LIMIT 1")[1] ~= nil
 end
 
 --- Returns what keeps a worker from sending: { due_at = of the next payment that waits, message = why it was put off,

@@ -46,12 +46,10 @@ end
 
 local OPEN = { waiting = true, taken = true, sent = true }
 local OVER = { done = true, dropped = true }
--- The states of an attempt that executed nothing; only then another attempt begins.
-local UNDONE = { planned = true, rejected = true, not_sent = true, not_done = true }
 
 -- Returns whether a payment was or may have been made.
 local function may_be_made(row)
-  return row.state == "done" or row.state == "sent" or row.state == "undecided" or not UNDONE[row.call_state]
+  return row.state == "done" or row.state == "sent" or row.state == "undecided" or not planned.UNDONE[row.call_state]
 end
 
 ---@class purser.PayoutsRun  a confirmed plan

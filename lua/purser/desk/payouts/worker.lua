@@ -122,6 +122,7 @@ local function conclude(self, answer)
   run.problem = run.problem or problem
   if not verdict or verdict.counts then return end
   if verdict.is_taken then return conclude(self, { outcome = "undecided", reason = TAKEN }) end
+  change.awaits = answer.awaits
   release(self, verdict.is_over and { stage = "waiting", due_in = 500, message = TAKEN } or change)
 end
 
@@ -198,11 +199,13 @@ local function not_admitted(self, err)
   elseif err.code == "guard.no_duplicates" then
     local now = run.client:now()
     change = function(tx) return after_equal(self, tx, now, err.message) end
-  elseif err.code == "guard.spending_limit" then -- the next period admits it
-    change = { stage = "waiting", blocked = true, message = err.message }
-  elseif err.code == "guard.approval" then -- waits for persons, or only for time
-    local due_in = err.details.due_in
-    change = { stage = "waiting", due_in = due_in, blocked = not due_in, message = err.message }
+  elseif err.code == "guard.spending_limit" or err.code == "guard.approval" then
+    -- the next period admits it, or persons do, or only time; or the end of a look for what counts until then
+    local due_in = err.details and err.details.due_in
+    change = function(tx)
+      due_in = queue.is_looking(tx, run) and 500 or due_in
+      return { stage = "waiting", due_in = due_in, blocked = not due_in, message = err.message }
+    end
   end
   release(self, change)
 end

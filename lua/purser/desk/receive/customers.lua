@@ -38,23 +38,36 @@ local function time_of(text)
   return stores.time_text(ms)
 end
 
+-- Returns names of coins in capitals, with one blank between them.
+local function coins_of(text) return (text or ""):gsub("[,;%s]+", " "):gsub("^ ", ""):gsub(" $", ""):upper() end
+
 -- Accounts of Ethereum's kind and of Tron have no memo.
 local function has_no_memo(at) return at:find "^evm:" or at:find "^hash:41:" end
 
+-- Returns what is wrong with an amount as a file has it, or nil.
+local function least_problem(text, separator)
+  local least = text ~= "" and decimal(text)
+  if text == "" or least and least:sign() >= 0 and not csv.has_two_readings(text, separator) then return nil end
+  if csv.has_two_readings(text, separator) then
+    return ('least "%s" may be thousands, or have three decimals; write it without a mark of thousands, and without '
+      .. "zeros behind it"):format(text)
+  end
+  local whole, digits = text:match "^(%d+),(%d+)$"
+  return ('least "%s" is no amount%s'):format(text, whole and ("; write %s.%s"):format(whole, digits) or "")
+end
+
 --- Returns a customer's row of texts; or nil and a message.
-function M.row(cells)
+---@param separator string|nil  of the file. Default: ","
+function M.row(cells, separator)
   local row = { customer = cells.customer or "", address = cells.address or "", coins = cells.coins or "",
     least = cells.least or "" }
   if row.customer == "" or row.address == "" then return nil, "customer and address must not be empty" end
   local state, why = columns.judge("customer_address", row.address)
   if state == "refused" then return nil, ("the address %s %s"):format(row.address, why) end
   row.at, row.memo = readers.place(row.address, cells.memo)
-  row.coins = row.coins:gsub("[,;%s]+", " "):gsub("^ ", ""):gsub(" $", ""):upper()
-  local least = row.least ~= "" and decimal(row.least)
-  if row.least ~= "" and (not least or least:sign() < 0) then
-    return nil, ('least "%s" is no amount'):format(row.least)
-  end
-  local message
+  row.coins = coins_of(row.coins)
+  local message = least_problem(row.least, separator or ",")
+  if message then return nil, message end
   for name, word in pairs { starts = "from", ends = "until" } do
     row[name], message = time_of(cells[word] or "")
     if not row[name] then return nil, message end
@@ -117,28 +130,87 @@ function M.add(book, row, source)
   return true
 end
 
---- Replaces the rows of an earlier file; addresses that were made here stay. Returns true, also without a text; or nil
---- and a message with the line.
----@param text string|nil
-function M.replace(book, text)
-  if not text then return true end
-  local lines, message = csv.parse(text)
+-- Returns the lines of a file as cells by name; or nil and a message.
+local function lines_of(text)
+  local lines, message, _, separator = csv.read(text)
   if not lines then return nil, message end
   if not lines[1] then return nil, "there is no line; the first is " .. table.concat(NAMES, ",") end
   local at
   at, message = columns_of(lines[1])
   if not at then return nil, message end
+  local found = { separator = separator }
+  for i = 2, #lines do
+    local cells = { line = lines[i].line }
+    for name, column in pairs(at) do cells[name] = lines[i][column] end
+    if #lines[i] > #lines[1] then
+      cells.problem = ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
+    end
+    found[i - 1] = cells
+  end
+  return found
+end
+
+-- Returns what a person should look at in an address, before customers get it: texts.
+local function doubts(cells, coins)
+  local texts, is_said = {}, {}
+  local function say(text)
+    if not is_said[text] then texts[#texts + 1] = text .. "; compare it with the service's page" end
+    is_said[text] = true
+  end
+  local state, why = columns.judge("customer_address", cells.address or "")
+  if state == "doubtful" then say("the address " .. why) end
+  for i = 1, math.max(1, #coins) do
+    local judged = address.check { address = cells.address, memo = cells.memo, coin = coins[i] }
+    for _, warning in ipairs(judged.warnings) do
+      if warning.code ~= "address.form" then say(warning.message) end
+    end
+  end
+  return texts
+end
+
+--- Returns what a person should look at in a file's customers, or in the kept ones: { customer, line, warnings }; or
+--- nil and a message. `read` returns the service's coins, or nil and an error.
+---@param text string|nil
+---@param coin string|nil  that of all rows
+---@param read (fun(): table[]|nil, purser.Error|nil)|nil
+function M.warnings(store, text, coin, read)
+  local rows, message
+  if text then rows, message = lines_of(text) else
+    rows, message = store:rows "SELECT customer, address, memo, coins FROM purser_receive_customer ORDER BY customer"
+  end
+  if not rows then return nil, message end
+  local by_name, unread, found = nil, nil, {}
+  for _, cells in ipairs(rows) do
+    local coins, names = {}, coins_of(cells.coins) .. " " .. (coin or ""):upper()
+    if read and names ~= " " and not by_name then
+      local list, err = read()
+      by_name, unread = {}, err and "the address was not compared with the coin's contracts: " .. err.message
+      for _, one in ipairs(list or {}) do by_name[tostring(one.coin):upper()] = one end
+    end
+    for name in names:gmatch "%S+" do coins[#coins + 1] = by_name and by_name[name] end
+    local texts = doubts(cells, coins)
+    if names ~= " " then texts[#texts + 1] = unread end
+    if texts[1] then found[#found + 1] = { customer = cells.customer or "", line = cells.line, warnings = texts } end
+  end
+  return found
+end
+
+--- Replaces the rows of an earlier file; addresses that were made here stay. Returns true, also without a text; or nil
+--- and a message with the line.
+---@param text string|nil
+function M.replace(book, text)
+  if not text then return true end
+  local lines, message = lines_of(text)
+  if not lines then return nil, message end
   book:rows "DELETE FROM purser_receive_customer WHERE source = 'file'"
   book:rows "UPDATE purser_receive_customer SET starts = '', ends = '', coins = '', least = ''" -- that were made
-  for i = 2, #lines do
-    local cells, row, ok = {}, nil, nil
-    for name, column in pairs(at) do cells[name] = lines[i][column] end
-    message = ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
-    if #lines[i] <= #lines[1] then message = memo_problem(cells.memo) end
-    if not message then row, message = M.row(cells) end
+  for _, cells in ipairs(lines) do
+    local row, ok
+    message = cells.problem or memo_problem(cells.memo)
+    if not message then row, message = M.row(cells, lines.separator) end
     if row then message = place_problem(cells) end
     if row and not message then ok, message = M.add(book, row, "file") end
-    if not ok then return nil, ("line %d: %s"):format(lines[i].line, message) end
+    if not ok then return nil, ("line %d: %s"):format(cells.line, message) end
   end
   return true
 end

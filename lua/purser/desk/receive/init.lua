@@ -150,6 +150,18 @@ function Receive:note_address(customer, address, memo)
   return self.store:write(function(book) return customers.add(book, row, "made") end)
 end
 
+--- Returns what a person should look at in the addresses of a customers' file, or of the customers that are kept:
+--- { customer, line, warnings }. With a client the contracts of the coins count that a row or the option `coin` names.
+---@param text string|nil  of a customers' file
+---@return table[]|nil rows, purser.Error|nil err
+function Receive:warnings(text)
+  local rows, message = customers.warnings(self.store, text, self.coin, self.client and function()
+    return self.client.wallet:coins()
+  end)
+  if rows then return rows end
+  return nil, text and errors.argument(nil, message) or stores.problem(message)
+end
+
 --- Returns the deposits that a person has to end: { deposit, amount, coin, why, since, verbs }.
 ---@return table[]|nil lines, purser.Error|nil err
 function Receive:list() return lists.of(self.store) end

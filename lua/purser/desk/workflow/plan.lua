@@ -261,13 +261,11 @@ end
 
 -- Tells of a look-alike of a payee that the client's journal knows.
 local function check_alike(plan, client, address)
-  local look_alike, err = planned.look_alikes(client)
-  local other = look_alike and type(address) == "string" and look_alike(address)
-  if not look_alike then
-    warn(plan, "a look-alike of an earlier payee is not told, as the journal cannot be read: %s", err.message)
-  elseif other then
-    warn(plan, "only the ends of the address are those of %s, which was paid before: compare every character", other)
+  local look_alikes, err = planned.look_alikes(client)
+  if not look_alikes then
+    return warn(plan, "a look-alike of an earlier payee is not told, as the journal cannot be read: %s", err.message)
   end
+  for _, text in ipairs(look_alikes(address)) do warn(plan, "%s", text) end
 end
 
 -- Compares the sum with the balance, where the profile shows one.

@@ -3,21 +3,26 @@
 --- paid other amounts. The program is a process, which the handler of a request can kill during the request.
 
 local core = require "purser.core"
+local decimal = require "purser.decimal"
 local files = require "purser.client.util.files"
+local ledger = require "purser.testing.sim.ledger"
 local option_schema = require "purser.client.util.option_schema"
+local plain = require "purser.testing.sim.plain"
 local server = require "purser.testing.sim.serve"
 
 local M = {}
 
-local STARTS, LIMIT_MS, LATE_MS = 3, 120000, 3000
+local STARTS, LIMIT_MS, LATE_MS, DAY_MS = 3, 120000, 3000, 24 * 3600 * 1000
 
 -- Faults of a write call. The answer is lost, unless the call is throttled or rejected. A gateway that sends a request
--- twice may hand on the answer to the copy, a rejection.
+-- twice may hand on the answer to the copy, a rejection. A release holds for the record of the call, or `stays`.
 local faults = {
   { name = "the answer is lost", is_executed = true },
   { name = "lost, and its record comes late", is_executed = true, visibility_delay_ms = LATE_MS },
   { name = "lost, and its record has another form", is_executed = true,
     release = { coin = "suffix", payee = "masked", own_ids = "none", later_ms = LATE_MS } },
+  { name = "lost, and its record has a used id", is_executed = true, release = { ids = "again" }, has_earlier = true },
+  { name = "lost, as records change their form", is_executed = true, release = { coin = "suffix" }, stays = true },
   { name = "executed, and its copy is rejected", is_executed = true, is_rejected = true },
   { name = "429", is_throttled = true },
   { name = "killed before it arrives", is_killed = true },
@@ -84,7 +89,7 @@ function Run:handle(request)
   if not fault or fault.is_throttled then return self.sim:handle(request) end
   if fault.release then self.sim:release(fault.release) end
   if fault.is_executed then self.sim:handle(request) end
-  if fault.release then self.sim:release() end
+  if fault.release and not fault.stays then self.sim:release() end
   if fault.is_rejected then
     self.sim:fault { kind = "reject", code = "10101" }
     return self.sim:handle(request)
@@ -100,22 +105,61 @@ local CONTENT = { "uid", "from", "to", "coin", "asset", "amount", "network", "ad
 
 local PAYMENTS = { "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions" }
 
+-- The payments that a release alters, and their state when all is done.
+local EARLIER = { withdrawals = 7, family_transfers = "SUCCESS", wallet_transfers = "SUCCESS",
+  internal_transfers = "SUCCESS" }
+
+local function content_of(name, record)
+  local parts = {}
+  for _, member in ipairs(CONTENT) do parts[#parts + 1] = record[member] and tostring(record[member]) end
+  return ("%s %s"):format(name:gsub("_", " "):gsub("s$", ""), table.concat(parts, " "))
+end
+
 -- Returns the payments of a simulator: how often each was made, by its content.
 local function payments_of(sim)
   local counts = {}
   for _, name in ipairs(PAYMENTS) do
     for _, record in ipairs(sim[name].all) do
-      local parts = {}
-      for _, member in ipairs(CONTENT) do parts[#parts + 1] = record[member] and tostring(record[member]) end
-      local content = ("%s %s"):format(name:gsub("_", " "):gsub("s$", ""), table.concat(parts, " "))
-      counts[content] = (counts[content] or 0) + 1
+      local content = not record.is_earlier and content_of(name, record)
+      if content then counts[content] = (counts[content] or 0) + 1 end
     end
   end
   return counts
 end
 
--- Runs the program with a fault at its `at`th write call, or without one. Returns the run.
-local function run_once(make, command, options, folder, fault, at)
+-- Returns a payment of yesterday for a payment of the run without a fault.
+local function earlier_than(made, status)
+  local record = plain.copy(made)
+  record.id, record.order_id, record.client_id, record.own_id = made.id:reverse(), nil, nil, nil
+  record.amount, record.is_earlier = tostring(decimal(made.amount):add "1"), true
+  record.time, record.status = made.time - DAY_MS, status
+  record.updated = made.updated and record.time
+  return record
+end
+
+-- Adds a payment of yesterday for each payment of the run without a fault: an id is used anew only where a program
+-- sees who had it before. Grants take back what the payments moved, also of accounts that the program opens later, so
+-- all balances are those of any other run. Nothing is drawn: addresses, too, are those of any other run.
+local function add_earlier(sim, first)
+  for name, status in pairs(EARLIER) do
+    local history = sim[name]
+    for _, made in ipairs(first[name].all) do
+      local record, back = earlier_than(made, status), {}
+      ledger.book(back, history.moves, record, true)
+      back[ledger.WORLD] = nil
+      for place, amounts in pairs(back) do
+        local uid, business = place:match "^(.-)/(.-)/"
+        for asset, amount in pairs(amounts) do amounts[asset] = tostring(amount) end
+        sim.grants:add { uid = uid, business = business, amounts = amounts }
+      end
+      history:add(record)
+    end
+  end
+end
+
+-- Runs the program with a fault at its `at`th write call, or without one; `first` is the simulator of the run without
+-- one. Returns the run.
+local function run_once(make, command, options, folder, fault, at, first)
   local made = os.execute(("rm -rf %s && mkdir -m 700 %s %s 2>/dev/null"):format(quoted(folder), quoted(folder),
     quoted(folder .. "/home")))
   if made ~= true and made ~= 0 then error(("the folder %s cannot be made"):format(folder), 0) end -- another's, perhaps
@@ -125,6 +169,7 @@ local function run_once(make, command, options, folder, fault, at)
   run.account = assert(run.sim:account { role = "broker", name = "Test", email = "test@mail.example",
     balances = options.balances or { USDT = "100000", BTC = "10", ETH = "100", MX = "1000" } })
   if options.prepare then options.prepare(run.sim, run.account) end
+  if fault and fault.has_earlier then add_earlier(run.sim, first) end
   local watched = setmetatable({ handle = function(_, request) return run:handle(request) end }, { __index = run.sim })
   local ok, served, problem = pcall(server.world, watched, { stop = function() return run:is_over() end,
     on_listen = function(port)
@@ -201,7 +246,7 @@ function M.rehearse(make, command, options)
     add(first)
     for _, fault in ipairs(faults) do
       for at = 1, first.writes do
-        add(run_once(make, command, options, folder, fault, at))
+        add(run_once(make, command, options, folder, fault, at, first.sim))
       end
     end
   end)

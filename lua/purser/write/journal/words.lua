@@ -23,14 +23,12 @@ local M = {}
 
 local word_rules = { outcome = { "done", "not_done" }, by = option_schema.NAME, record_id = "string", now = "any" }
 
-local function is_proved(row) return row.state == "planned" or intents.SPENT_NOTHING[row.state] end
-
 -- Returns why no person's word can end a row's latest attempt; nil where it can.
 local function unsettled(row, now)
   if row.state == "planned" and (row.queue == "" or row.stage == "waiting") then return "it was never sent" end
   if row.state == "done" and row.answered ~= "no" then return "its answer or its id says that it was made" end
   if row.stage == "sent" or row.stage == "taken" then return "a run of its queue is finding out what became of it" end
-  local is_over = is_proved(row) or now > tonumber(row.sent_at) + tonumber(row.recv_window)
+  local is_over = intents.UNDONE[row.state] or now > tonumber(row.sent_at) + tonumber(row.recv_window)
   return not is_over and "the service may take the request yet" or nil
 end
 
@@ -75,7 +73,7 @@ function M.settle(self, id, word)
     if why then tx:reject(refuse(why)) end
     keep(tx, row, word)
     local is_done = word.outcome == "done"
-    calls.write_end(tx, row, { state = not is_done and is_proved(row) and row.state or word.outcome,
+    calls.write_end(tx, row, { state = not is_done and intents.UNDONE[row.state] and row.state or word.outcome,
       record_id = record_id, record = record_id and { id = record_id }, disowned = not is_done and "yes" or nil,
       message = ("%s said that it was %s"):format(word.by, is_done and "executed" or "not executed") })
     return true

@@ -83,6 +83,20 @@ describe("The witness of a database", function()
     assert.equal("unknown", said(3))
   end)
 
+  -- The number of a removed file is given to a new one, and a file that is overwritten keeps its own.
+  it("proves nothing where an older one is put into its place, in whatever way", function()
+    for _, command in ipairs { "mv -f $f $t", "cp $f $t", "cp -a $f $t", "rm $t && cp -a $f $t", "cat $f >$t" } do
+      for notes = 1, 3 do
+        local witness = begin(1)
+        assert(os.execute(("cp -a %s-witness %s-copy"):format(path, path)))
+        for i = 1, notes do assert(witness:note(1 + i)) end
+        assert(os.execute(("f=%s-copy t=%s-witness; %s"):format(path, path, command)))
+        assert.equal("unknown", said(1), command)
+        db:close()
+      end
+    end
+  end)
+
   it("that cannot be read says so, which is no proof", function()
     begin(3)
     assert(os.execute(("rm %s-witness && mkdir %s-witness"):format(path, path)))

@@ -2,7 +2,9 @@
 -- The witness of a database: shows whether the database is the newest, or an older copy that was put back.
 --
 --   a file     FILE-witness beside a SQLite file has the database's mark and the highest number that left the database.
---              The witness's own inode stands in it: a witness that was copied proves nothing
+--              Each note makes a new file, in which the file's own inode and time of making stand: a witness that was
+--              copied proves nothing, nor a witness that was put back over the newest one. A file system that keeps
+--              no time of making gives a removed file's inode to a new one: there not every copy is noticed
 --   a server   is its own witness: a replica that took over, or a dump that was put back, is at another place
 --
 -- The room's number grows with each fact that leaves the database, and is noted before such a fact leaves.
@@ -15,11 +17,11 @@ Witness.__index = Witness
 
 local M = {}
 
-local RECORD = "%-64s %016d %20s\n" -- mark, number, inode: written in one piece, of one length
-local PATTERN = "^(%S+) +(%d+) +(%d+)\n$"
+local RECORD = "%s %d %s\n" -- mark, number, file
+local PATTERN = "^(%S+) (%d+) (%S+)\n$"
 
--- Returns the inode of a file; a device's number may change when the machine starts.
-local function inode_of(path) return (select(3, core.file_mode(path)) or ""):match "(%d+)$" end
+-- Returns which file a path or an open file is; a device's number may change when the machine starts.
+local function identity_of(file) return (select(3, core.file_mode(file)) or ""):match ":(.+)$" end
 
 -- Returns where a server's tables are: they have another number when a dump made them again.
 local function place_of(tx)
@@ -41,8 +43,8 @@ end
 local function read(self)
   local text, message, is_missing = files.read_trusted(self.path)
   if not text then return nil, not is_missing and message or nil end
-  local mark, number, inode = text:match(PATTERN)
-  if inode ~= inode_of(self.path) then return nil end
+  local mark, number, identity = text:match(PATTERN)
+  if identity ~= identity_of(self.path) then return nil end
   return mark, tonumber(number)
 end
 
@@ -61,18 +63,13 @@ function Witness:check(tx, number)
   return "newest"
 end
 
--- Writes the file in its place, whose inode stays; a new mark makes a new file.
 local function write(self, number)
-  if self.is_new then
-    local made, why = files.replace(self.path, "")
-    if not made then return nil, why end
-  end
-  local file, message = files.open_private(self.path, "r+b")
-  if not file then return nil, message end
-  local ok, why = file:write(RECORD:format(self.mark, number, inode_of(self.path)))
-  if ok then ok, why = core.sync_file(file) end
-  file:close()
-  return ok and true or nil, why
+  local draft, message = files.draft(self.path)
+  if not draft then return nil, message end
+  local ok, why = draft:write(RECORD:format(self.mark, number, identity_of(draft.file)))
+  if ok then return draft.commit() end
+  draft.discard()
+  return nil, why
 end
 
 --- Notes that facts up to a number may leave the database; after Witness:renew or a check that said "newest".
