@@ -34,6 +34,7 @@ build = {
       ["purser.cli.balances"] = "lua/purser/cli/balances.lua",
       ["purser.cli.before"] = "lua/purser/cli/before.lua",
       ["purser.cli.books"] = "lua/purser/cli/books.lua",
+      ["purser.cli.candidates"] = "lua/purser/cli/candidates.lua",
       ["purser.cli.catalogue"] = "lua/purser/cli/catalogue.lua",
       ["purser.cli.commands"] = "lua/purser/cli/commands.lua",
       ["purser.cli.completion"] = "lua/purser/cli/completion.lua",

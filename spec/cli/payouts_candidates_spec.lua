@@ -49,14 +49,19 @@ describe("a person's word on payments", function()
     assert.equal(0, code)
     assert.matches(",Alice Ltd," .. #row.candidates .. "\n$", out)
     for _, words in ipairs { { "payouts", "show", "rent" }, { "journal", "show", "rent" } } do
-      code, out = at.run(words[1], words[2], words[3], "--journal", journal)
+      code, out, err = at.run(words[1], words[2], words[3], "--journal", journal)
       assert.equal(0, code)
+      assert.matches("may be one of these; .*\nrecord +time +amount +asset +differs\n", err)
+      for line in err:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
+      assert.matches("\n" .. row.candidates[1].id .. "  %d%d%-%d%d %d%d:%d%d +21  USDT   %-\n", err)
       local shown = core.decode(out)
       assert.same({ "rent", "june", row.candidates }, { shown.key, shown.queue, shown.candidates })
     end
     at.rejected({ "payouts", "show", "rend", "--journal", journal }, "no payment has that key")
     at.rejected({ "payouts", "show", "rent" }, "for the payment of that key give --journal FILE")
-    assert.equal(0, (payouts("settle", "rent", "not_done", "--by", "alice", "--yes")))
+    code, _, err = payouts("settle", "rent", "not_done", "--by", "alice", "--yes")
+    assert.equal(0, code)
+    assert.matches("may be one of these", err)
     assert.is_nil(core.decode((select(2, payouts("report", "--json"))))[1].candidates) -- a person has decided
   end)
 

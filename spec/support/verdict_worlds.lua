@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Worlds drawn at random: a service that shows what it is sent in ways of its own, calls that are answered or lost, and
 -- payments of others. No call is said to be done that was not made, nor the other way round. What is undecided is asked
--- again when two more calls were answered.
+-- again when two more calls were answered, one of each of the two coins.
 --
 --     for _, kind in ipairs(verdict_worlds.KINDS) do verdict_worlds.hold(kind, WORLDS, SKIPPED) end
 
@@ -127,9 +127,11 @@ local function run(seed, kind)
       record(call, 2000)
     end
   end
-  for _ = 1, 2 do
+  for _, coin in ipairs(coins) do
     now = now + 60000
-    answered(content())
+    local call = content()
+    call.coin = coin
+    answered(call)
   end
   now = now + 120000
   local left = 0
@@ -150,8 +152,9 @@ function M.hold(kind, worlds, skipped)
     lost, undecided, left = lost + count, undecided + open, left + still
   end
   assert.is_true(lost > 2 * worlds, lost)
-  -- None is the aim: 17 of 2,000 plain worlds were left in November 2026, all calls that were not executed.
-  if kind == "plain" then assert.is_true(left <= worlds / 100, left) end
+  -- 5 calls of 2,000 plain worlds are left, none of which was executed: a stranger's record of the seconds before the
+  -- sending, within what clocks may differ by, differs in the payee or the amount alone. One difference proves nothing.
+  if kind == "plain" then assert.is_true(left <= worlds / 400, left) end
   return lost, undecided, left
 end
 

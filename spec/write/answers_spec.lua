@@ -99,10 +99,18 @@ describe("the answer of a call that moves funds", function()
     assert.is_nil(why(withdraw, '{"id":"w1","toAccount":""}'))
   end)
 
-  it("may show what was not sent, and a network by its other name: nothing proves a difference", function()
+  it("may show what was not sent, and a network by its other name; another network is another call's", function()
     for _, more in ipairs { '"memo":"77"', '"network":"Tron(TRC20)"', '"netWork":"Tron(TRC20)"' } do
       assert.is_nil(why(withdraw, '{"id":"w1",' .. more .. "}"), more)
     end
+    for _, more in ipairs { '"network":"ETH"', '"netWork":"BEP20(BSC)"', '"network":"","netWork":"Solana"' } do
+      assert.matches("another network", why(withdraw, '{"id":"w1",' .. more .. "}"), more)
+      assert.matches("`network`, which is not what was", why(withdraw, '{"data":{"id":"w1",' .. more .. '}}'), more)
+    end
+    assert.is_nil(why(withdraw, '{"id":"w1","network":"nobody knows"}'))
+    assert.equal("TRX was asked for, and the answer is of the network ETH", compare.doubt_of_result(
+      operations.by_name["wallet.create_deposit_address"], { coin = "USDT", network = "TRX" },
+      { coin = "USDT", network = "ETH", address = payment.address }))
     local memo = { coin = "USDT", address = payment.address, amount = "5", memo = "78" }
     assert.matches("memo", compare.doubt_of_result(withdraw, memo, { id = "w1", memo = "77" }))
   end)

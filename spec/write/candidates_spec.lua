@@ -24,10 +24,29 @@ describe("candidates", function()
     }
     local list = candidates.ordered(records, "wallet.withdraw", PARAMS, 5000)
     assert.equal("nearer as-near later timeless other-amount stranger", ids(list))
-    assert.same({ "address", "amount", "coin" }, list[1].fits)
-    assert.same({ "address", "coin" }, list[5].fits)
+    assert.same({ "address", "amount", "coin", "network" }, list[1].fits)
+    assert.same({ "address", "coin", "network" }, list[5].fits)
     assert.same({}, list[6].fits)
+    assert.same({ "address", "amount", "coin", "network" }, list[6].differs)
+    assert.same({}, list[5].differs) -- a fee explains the amount
     assert.is_nil(records[1].fits) -- the records are the caller's
+    assert.equal("nearer as-near later timeless other-amount stranger",
+      ids(candidates.sorted(records, "wallet.withdraw", PARAMS, 5000)))
+  end)
+
+  it("that are surely another's come last, whatever else agrees", function()
+    local records = {
+      { id = "coin", coin = "BTC", network = "TRX", address = "T1", amount = "15", applyTime = 5000 },
+      { id = "payee", coin = "USDT", network = "TRX", address = "T2", amount = "15", applyTime = 5000 },
+      { id = "amount", coin = "USDT", network = "TRX", address = "T1", amount = "7.4", applyTime = 5000 },
+      { id = "network", coin = "USDT", network = "ETH", address = "T1", amount = "15", applyTime = 5000 },
+      { id = "masked", coin = "USDT-TRX", address = "T****", amount = "14", applyTime = 900000 },
+      { id = "silent" },
+    }
+    assert.equal("masked silent coin payee amount network",
+      ids(candidates.ordered(records, "wallet.withdraw", PARAMS, 5000)))
+    -- a service may show each coin by another name: none is left out
+    assert.equal("coin", ids(candidates.ordered({ records[1] }, "wallet.withdraw", PARAMS, 5000)))
   end)
 
   it("of a row are those of an undecided call alone, and a row's record is no list", function()

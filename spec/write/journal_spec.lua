@@ -155,6 +155,18 @@ describe("after a crash", function()
     assert.equal("not_done", assert(journal:entries())[1].state)
   end)
 
+  -- A program that pays again what was "not_sent" paid again what was executed.
+  it("recover says unknown where it cannot look, whatever the end of the look", function()
+    crash(true)
+    for _, outcome in ipairs { "not_sent", "unknown" } do
+      local cut = client_with { transport = { send = function()
+        return nil, { message = "no route to host", outcome = outcome, phase = "connect" }
+      end } }
+      local found = assert(journal:recover(cut))[1]
+      assert.same({ nil, "unknown" }, { found.answer, found.err.outcome })
+    end
+  end)
+
   it("recover believes no other key about what this one signed", function()
     crash(true)
     local other = assert(sim:account { name = "Other", role = "broker" })

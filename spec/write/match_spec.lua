@@ -103,6 +103,11 @@ describe("a lost withdrawal whose id the history does not show", function()
     { "is a person's where two members differ that are known of later calls alone",
       { late_shown, record("w1", with(PAY, { amount = "19", address = "Telse" }), 400) }, { late },
       "undecided similar" },
+    -- With a way inside the service for large amounts, and a release, that was paid twice.
+    { "waits where one differs that is known before and after, and one before alone: later calls have another coin",
+      { small_shown, record("w9", late[1], 30400, { coin = "USDC" }),
+        record("w1", with(PAY, { address = "Telse" }), 3 * MINUTE) },
+      { small, { with(late[1], { coin = "USDC" }), 30000, "w9" } }, "undecided next" },
     { "is not done where three differ that are known of earlier calls alone",
       { small_shown, record("w1", with(PAY, { amount = "19", address = "Telse" }), 3 * MINUTE) }, { small },
       "not_done" },
@@ -304,6 +309,39 @@ describe("a lost withdrawal that carries an id", function()
     assert.equal("undecided id reused", (ask(pay, { shown, record("w1", PAY, 400, { withdrawOrderId = ID,
       amount = "7" }) }, { answered })))
   end)
+
+  it("is a person's where its record names another network, and the reason says so", function()
+    local function word(network, witness, member)
+      local one = member or "network"
+      return ask(pay, { record("w0", small[1], -MINUTE + 400, { withdrawOrderId = OTHER, [one] = witness }),
+        record("w1", pay, 400, { withdrawOrderId = ID, [one] = network }) }, { answered })
+    end
+    for _, member in ipairs { "network", "netWork" } do
+      local reused, answer = word("ETH", "TRX", member)
+      assert.equal("undecided id reused", reused)
+      assert.matches("shows another network", answer.reason)
+      for network, witness in pairs { TRC20 = "", ["Tron(TRC20)"] = "TRX", nobody = "TRX", [""] = "", BSC = "ETH" } do
+        assert.equal("done", (word(network, witness, member)), network) -- the last: this service names each otherwise
+      end
+    end
+  end)
+end)
+
+describe("an equal payment on another network", function()
+  it("is another's, as far as two differences go; where each is named otherwise, nothing is compared", function()
+    local function word(network, of_small, of_late, more)
+      return (ask(PAY, { record("w0", small[1], -MINUTE + 400, { network = of_small }),
+        record("w9", late[1], 30400, { network = of_late }),
+        record("w1", with(PAY, more or {}), 400, { network = network }) }, { small, late }))
+    end
+    assert.equal("done", word("TRC20", "TRX", "TRX"))
+    assert.equal("undecided similar", word("ETH", "TRX", "TRX")) -- it was done: false
+    assert.equal("undecided similar", word("ETH"))
+    assert.equal("not_done", word("ETH", "TRX", "TRX", { amount = "19" }))
+    assert.equal("done", word("ETH", "ETH", "ETH"))
+    assert.equal("undecided similar", word("ETH", "ETH", "TRX"))
+    assert.equal("done", word("nobody knows", "TRX", "TRX"))
+  end)
 end)
 
 describe("a lost transfer", function()
@@ -384,6 +422,22 @@ describe("a history without an end", function()
     assert.equal("undecided", answer.outcome)
     assert.matches("more than 200 requests", answer.reason)
     assert.is_true(service.reads <= 1300) -- F8
+  end)
+end)
+
+-- The journal keeps a hundred of them: the right ones were cut off.
+describe("the records that an undecided call may have made", function()
+  it("are all answered, the likest first", function()
+    local records = {}
+    for i = 1, 40 do
+      records[i] = record("s" .. i, with(MOVE, { asset = "BTC", toAccount = "s" .. i, amount = "7" }), 300)
+    end
+    records[41] = record("w1", with(MOVE, { toAccount = "a@**" }), 900)
+    records[42] = record("w2", with(MOVE, { toAccount = "a@**" }), 400)
+    local word, answer = ask(MOVE, records)
+    assert.equal("undecided similar", word)
+    assert.same({ 42, "w2", "w1", "s1" },
+      { #answer.candidates, answer.candidates[1].id, answer.candidates[2].id, answer.candidates[3].id })
   end)
 end)
 

@@ -52,10 +52,14 @@ describe("a subject", function()
     assert.is_nil(subject_of({ asset = "USDT", amount = "1" }, "sub_account.transfer").kinds.memo)
   end)
 
-  it("names the sent members in which a record agrees, in order", function()
-    assert.same({ "address", "amount", "coin", "id", "time" }, subjects.fits(subject_of(sent), { coin = "USDT",
-      address = ADDRESS, amount = "20", withdrawOrderId = "o1", applyTime = START, memo = "" }))
-    assert.same({ "amount" }, subjects.fits(subject_of(sent), { amount = "20", coin = "BTC", memo = "7" }))
+  it("names the sent members in which a record agrees, and those in which it surely differs, in order", function()
+    local function fits(record) return { subjects.fits(subject_of(sent), record) } end
+    assert.same({ { "address", "amount", "coin", "id", "time" }, {} }, fits { coin = "USDT", address = ADDRESS,
+      amount = "20", withdrawOrderId = "o1", applyTime = START, memo = "" })
+    assert.same({ { "amount" }, { "coin" } }, fits { amount = "20", coin = "BTC", memo = "7" })
+    assert.same({ { "network" }, { "address", "amount" } }, fits { amount = "9", address = "Telse", network = "trc20",
+      withdrawOrderId = "o2", applyTime = 1 })
+    assert.same({ {}, { "network" } }, fits { amount = "10", address = ADDRESS:sub(1, 4) .. "***", netWork = "BSC" })
   end)
 
   it("takes a value that differs for a form of what was sent: less a fee, cut, masked, rounded", function()

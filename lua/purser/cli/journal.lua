@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser journal ACTION --journal FILE`; see docs/write/journal.md.
 
+local candidates = require "purser.cli.candidates"
 local connection = require "purser.cli.connection"
 local ends = require "purser.cli.ends"
 local grammar = require "purser.cli.grammar"
@@ -138,13 +139,21 @@ function M.found(journal, text)
   return {}
 end
 
+--- Prints calls as JSON, and beside it, as a table, the likest records that an undecided one may be.
+function M.print(entries)
+  for _, entry in ipairs(entries) do
+    report.write(output.json(entry, "  "))
+    candidates.show(entry.operation, entry.candidates)
+  end
+end
+
 actions.show = showing(function(options)
   local entries = M.found(open(options), options.id)
   if not entries[1] then
     report.bad_input("journal show: no call and no payment has the id or the key %s; `purser journal list%s` prints "
       .. "those of calls, and `purser payouts report` those of payments", options.id, connection.words(options))
   end
-  for _, entry in ipairs(entries) do report.write(output.json(entry, "  ")) end
+  M.print(entries)
 end)
 
 -- Steps of an action by which a person says something: the look, what is written, and the text afterwards.

@@ -3,6 +3,7 @@
 -- steps.lua; see docs/desk/payouts.md.
 
 local approvals = require "purser.cli.approvals"
+local candidates = require "purser.cli.candidates"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
@@ -160,7 +161,7 @@ end
 
 function actions.show.say(screen, options)
   if screen.plan then return approvals.show(options, screen.plan) end
-  for _, entry in ipairs(screen.found) do report.write(output.json(entry, "  ")) end
+  journals.print(screen.found)
   return report.DONE
 end
 
@@ -381,8 +382,8 @@ function actions.report.say(list, options)
   for i, payment in ipairs(list) do
     list[i] = payments_plan.record(payment, payment.state, payment.message)
     list[i].id, list[i].arrival = payment.record_id, payment.arrival
-    local candidates = payment.candidates
-    list[i].candidates = candidates and (options.format == "json" and json.list(candidates) or #candidates)
+    local may = payment.candidates
+    list[i].candidates = may and (options.format == "json" and json.list(may) or #may)
   end
   output.print(payouts_grammar.TITLES, list, options, nil, "payment")
 end
@@ -457,6 +458,7 @@ end
 function act_on.act(screen, options)
   local act, found, at = acts[options.action], screen.found, screen.at
   local by = options.action ~= "retry" and report.person(options, "payouts")
+  candidates.show(found.operation, found.candidates)
   report.ask(options, act[1], at.sources, {
     { "key", found.key }, { "pays", payments_plan.pays(found) }, { "state", found.state },
     { "message", found.message or "" },

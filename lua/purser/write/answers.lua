@@ -139,13 +139,17 @@ end)
 -- These name who is paid: an answer that shows one which the operation does not know is another operation's.
 local payees = { address = true, toAccount = true }
 
--- Returns the member that an answer shows otherwise than it was sent; nil for none. Networks, and values that were not
--- sent, do not compare.
+-- Returns the member that an answer shows otherwise than it was sent; nil for none. Values that were not sent do not
+-- compare, and no network does by a name that nobody here knows.
 local function otherwise(row, params, object)
   for _, name in ipairs(compared(row.reconcile)) do
     local sent = params[name]
     if sent ~= nil and name ~= "network" and differs(name, sent, object[name]) then return name end
   end
+  local asked, shown = params.netWork or params.network, networks.shown(object)
+  -- that of a deposit address is judged with the whole address
+  local is_judged = row.effect == "transfer" and asked and shown
+  if is_judged and networks.same(asked, shown) == false then return "network" end
   for name in pairs(payees) do
     if row.effect == "transfer" and not row.by_name[name] and not M.is_blank(object[name]) then return name end
   end

@@ -21,10 +21,10 @@ M.reasons = {
   failing = "the service shows it in a state that is no end, or by which it may have failed",
   forgotten = "it is so long ago that this client has forgotten which calls it made then, and one of them could have "
     .. "made it as well; a journal forgets none",
-  ["id reused"] = "a record carries its id, which was used for another payment",
+  ["id reused"] = "a record carries its id, and shows another %s: the id was used for another payment",
   incomplete = "%s",
-  next = "no later call of its kind was answered, whose record would show that the service writes records as before; "
-    .. "ask again after the next one",
+  next = "no later call of its coin and network was answered, whose record would show that the service writes records "
+    .. "as before; ask again after the next one",
   remark = "nothing but a remark identifies it; a person must look",
   rival = "another call could have made it as well",
   similar = "the service shows unclaimed records that may be this call's, and nothing proves whose they are",
@@ -140,9 +140,10 @@ local function may_be_another_attempts(question, record)
   return attempts[1] ~= intent or attempts[2] ~= nil
 end
 
--- Returns the best record with the call's own id, whether it is another payment's, and how many may show its payment.
+-- Returns the best record with the call's own id, in which member it is another payment's, and how many may show its
+-- payment.
 local function own_record(question, subject, seen)
-  local best, contradicts, rank, count = nil, false, 0, 0
+  local best, contradicts, rank, count = nil, nil, 0, 0
   for _, record in ipairs(subject.id and reading.with_id(question.seen.union, subject.id_name, subject.id) or {}) do
     local state, is_another = state_of(question, record), verdict.contradicts(subject, record, seen)
     count = count + ((is_another or state) and 0 or 1)
@@ -372,7 +373,7 @@ local function judge(question)
   if not learned then return nil, cause end
   local seen = learned.seen
   local own, contradicts, count = own_record(question, subject, seen)
-  if own and contradicts then return undecided({ own }, "id reused") end
+  if own and contradicts then return undecided({ own }, "id reused", contradicts) end
   if own then return found(question, own, count) end
   verdict.tell(subject, seen, question.window.is_planned)
   local stale, problem = is_stale(question)

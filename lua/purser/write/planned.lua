@@ -57,10 +57,6 @@ M.staged = calls.staged
 ---@type fun(row: table<string, string>): purser.Candidate[]|nil
 M.candidates = candidates.of
 
---- Returns records as candidates, the likest first.
----@type fun(records: table[], operation: string, params: table, sent_at: integer|nil): purser.Candidate[]
-M.ordered = candidates.ordered
-
 --- Returns an operation by its full name, to be read only; nil for none.
 ---@type fun(operation: string): table|nil
 function M.operation(operation) return operations.by_name[operation] end

@@ -5,6 +5,7 @@
 -- promise: the request's window and the time until a record must be visible have passed, and none of two whole readings
 -- of a history shows a record that may be the call's.
 
+local candidates = require "purser.write.candidates"
 local claims = require "purser.write.claims"
 local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
@@ -23,7 +24,7 @@ local M = {}
 ---@class purser.Reconciliation
 ---@field outcome "done"|"not_done"|"undecided"
 ---@field record table|nil        done: what the service keeps of it
----@field candidates table[]|nil  undecided: the records that might be it
+---@field candidates table[]|nil  undecided: the records that might be it, the likest first
 ---@field reason string|nil       undecided, not_done: why
 ---@field secret_lost boolean|nil  done: the key was made, and its secret is lost
 ---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
@@ -128,9 +129,9 @@ function Question:read()
 end
 
 --- Returns the answer of a reading that is not whole.
-function Question:doubt(candidates)
+function Question:doubt(records)
   self.seen.doubted = not self.seen.shown.is_over -- to ask again for what has no end is of no use
-  local answer = undecided(candidates, "incomplete", self.seen.shown.incomplete)
+  local answer = undecided(records, "incomplete", self.seen.shown.incomplete)
   answer.incomplete = true
   return answer
 end
@@ -279,12 +280,20 @@ local function keep(question, answer)
     or answer
 end
 
+-- Returns the records of an answer, the likest first, before the journal keeps some and callers print them.
+local function sorted(question, records)
+  local intent = question.intent
+  local sent_at = not question.window.is_planned and intent.sent_at or nil
+  return candidates.sorted(records, intent.operation, intent.params, sent_at)
+end
+
 local MOST_OWNERS = 10 -- that may take the records which answer a question, until it is left undecided
 
 local function ask_and_keep(question)
   for _ = 1, MOST_OWNERS do
     local answer, err = ask_until_decided(question)
     if not answer then return nil, err end
+    answer.candidates = answer.candidates and sorted(question, answer.candidates)
     answer, err = keep(question, answer)
     if answer or err then return answer, err end
   end

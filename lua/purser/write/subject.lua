@@ -5,6 +5,7 @@
 local addresses = require "purser.address"
 local answers = require "purser.write.answers"
 local decimal = require "purser.decimal"
+local networks = require "purser.client.operations.network"
 local operations = require "purser.client.operations"
 
 local M = {}
@@ -20,6 +21,10 @@ local may_lack = { memo = true, remark = true }
 -- Returns a member of a call or a record in its one spelling; nil where it is blank. An address and its memo are one
 -- payee: a memo may stand within the address, and is a number on some networks.
 local function text_of(of, name)
+  if name == "network" then
+    local network = networks.shown(of)
+    return network and networks.compared(network)
+  end
   local value = of[name]
   if name == "address" and not is_blank(value) then return (addresses.place(value, nil, true)) end
   if name == "memo" and not is_blank(of.address) then
@@ -73,8 +78,8 @@ function M.of(call, first, last)
   local self = { call = call, names = {}, asked = {}, sent = {}, kinds = {}, first = first, last = last,
     time = reconcile.time_member, moves = row.effect == "transfer", known = {}, forms = {},
     letters = params.address and tostring(params.address):lower() }
-  local route = (" %s %s"):format(tostring(params.coin or params.asset):upper(),
-    tostring(params.netWork or params.network))
+  local network = params.netWork or params.network
+  local route = (" %s %s"):format(tostring(params.coin or params.asset):upper(), tostring(network))
   for _, name in ipairs(reconcile.copy_params or {}) do self.asked[name] = true end
   local lists = { reconcile.copy_params or {}, reconcile.match_on or {}, params.address and { "memo" } or {} }
   for _, list in ipairs(lists) do
@@ -86,6 +91,10 @@ function M.of(call, first, last)
         self.kinds[name] = name .. (self.sent[name] == nil and "-" or "") .. route
       end
     end
+  end
+  if network and self.moves then
+    self.names[#self.names + 1], self.sent.network = "network", text_of(params, "network")
+    self.kinds.network = "network" .. route
   end
   if reconcile.generated_id then
     self.id_name, self.id = reconcile.client_id, params[reconcile.client_id]
@@ -109,20 +118,10 @@ function M.compared(subject, record, name)
   local sent, shown = subject.sent[name], M.shown_of(record, name)
   if not shown then return sent == nil or nil end
   if sent == shown then return true end
+  -- a name that nobody here knows may be another of the same network
+  if name == "network" and not (sent:find "^=" and shown:find "^=") then return nil end
   if name == "memo" then return sent ~= nil and record.memo == subject.call.params.memo end
   return name == "address" and tostring(record.address):lower() == subject.letters
-end
-
---- Returns the sent members in which a record agrees with a call, in order.
----@return string[]
-function M.fits(subject, record)
-  local list = {}
-  for _, name in ipairs(subject.names) do
-    local is_sent = subject.sent[name] ~= nil or name == "time" or name == "id" and subject.id ~= nil
-    if is_sent and M.compared(subject, record, name) then list[#list + 1] = name end
-  end
-  table.sort(list)
-  return list
 end
 
 local ZERO = decimal "0"
@@ -153,10 +152,31 @@ function M.is_form(subject, record, name)
     return is_form_of_amount(subject.sent.amount, M.shown_of(record, name), not subject.pays)
   elseif name == "id" then
     return is_rounded(subject, record)
+  elseif name == "network" then
+    return false
   end
   local sent, shown = subject.sent[name], M.shown_of(record, name)
   if name == "address" and shown then sent, shown = subject.letters, tostring(record.address) end
   return name ~= "time" and sent ~= nil and shown and answers.is_loosely(shown, sent) or false
+end
+
+--- Returns the sent members in which a record agrees with a call, and those of which it shows a value that may not stand
+--- for what was sent, in order. A record's id and time differ as the service gives them.
+---@return string[] fits, string[] differs
+function M.fits(subject, record)
+  local fits, differs = {}, {}
+  for _, name in ipairs(subject.names) do
+    local is_given = name == "time" or name == "id" and subject.id ~= nil
+    local is_same = (is_given or subject.sent[name] ~= nil) and M.compared(subject, record, name)
+    if is_same then
+      fits[#fits + 1] = name
+    elseif is_same == false and not is_given and subject.sent[name] and not M.is_form(subject, record, name) then
+      differs[#differs + 1] = name
+    end
+  end
+  table.sort(fits)
+  table.sort(differs)
+  return fits, differs
 end
 
 --- Returns whether the fee that a record shows explains its amount.

@@ -23,7 +23,7 @@ local compared, is_form, shown_of = subjects.compared, subjects.is_form, subject
 
 -- Where these are shown otherwise each time, they are not compared.
 local may_be_silent = { id = true, coin = true, asset = true, memo = true, remark = true, toAccountType = true,
-  fromAccountType = true }
+  fromAccountType = true, network = true }
 
 -- A difference counts BETWEEN where calls before and after show the member as sent, ONE_SIDED where calls of one side
 -- do, and twice as much of an amount that no fee explains. A record is another's from the subject's limit on.
@@ -163,16 +163,17 @@ function M.is_rival(subject, record)
   return subjects.is_near_in_time(subject, record)
 end
 
---- Returns whether a record with the call's own id shows another payment. `seen` is nil before anything was learned.
+--- Returns in which member a record with the call's own id shows another payment; nil where it shows the call's. `seen`
+--- is nil before anything was learned.
+---@return string|nil
 function M.contradicts(subject, record, seen)
-  for _, name in ipairs { "coin", "asset", "address", "toAccount", "amount" } do
+  for _, name in ipairs { "coin", "asset", "network", "address", "toAccount", "amount" } do
     local one = seen and subject.kinds[name] and seen[subject.kinds[name]]
     local is_otherwise = one and one.otherwise and one.otherwise ~= (subject.id or subject.call.id or subject)
     local explains = name == "amount" and subjects.is_less_its_fee or is_form
     local differs = subject.kinds[name] and not is_otherwise and compared(subject, record, name) == false
-    if differs and not explains(subject, record, name) then return true end
+    if differs and not explains(subject, record, name) then return name end
   end
-  return false
 end
 
 return M

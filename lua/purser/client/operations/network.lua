@@ -62,7 +62,25 @@ function M.same(one, other, coin)
   if a and b then return a == b end
 end
 
+--- Returns a name as it compares: names of one network are the same text. Texts of known networks begin with "=":
+--- two of these that differ are two networks.
+---@param name string
+---@return string
+function M.compared(name)
+  local value = M.value(name)
+  return value and "=" .. value or name:upper()
+end
+
 local function is_blank(value) return value == nil or value == "" or type(value) == "userdata" end
+
+--- Returns the network that an answer or a record shows, by either of its members; nil for none.
+---@param shown table
+---@return string|nil
+function M.shown(shown)
+  for _, name in ipairs { "network", "netWork" } do
+    if not is_blank(shown[name]) then return tostring(shown[name]) end
+  end
+end
 
 -- Tells if an answer's network is the requested one; without the coin's list an unknown name shares a part with it.
 local function is_network(asked, shown, coin)

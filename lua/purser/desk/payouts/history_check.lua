@@ -408,8 +408,7 @@ local function judge(self, payment, answer, rejection)
   elseif not payment.put_off_at then
     return { is_put_off = true }
   elseif not is_spared(self, payment, answer) then
-    local ordered = planned.ordered(answer.candidates, payment.operation, payment.params, payment.sent_at)
-    return { stage = "undecided", message = answer.reason .. describe(reconcile, ordered),
+    return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates),
       candidates = answer.candidates }
   end
 end

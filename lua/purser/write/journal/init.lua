@@ -185,7 +185,7 @@ end
 ---@class purser.Recovered
 ---@field intent purser.Intent
 ---@field answer purser.Reconciliation|nil
----@field err purser.Error|nil
+---@field err purser.Error|nil  why it could not be looked for; its outcome is the call's, "unknown"
 
 ---@class purser.JournalFilter
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"|nil
@@ -311,6 +311,7 @@ function Journal:recover(client, options)
       if not before or before.answer and before.answer.not_before then
         local intent = facts.intent_of(row)
         local answer, err = client:reconcile(intent, given)
+        if err then err.outcome = "unknown" end -- as of the call: the outcome was that of the look
         reconciled[i] = { intent = intent, answer = answer, err = err }
       end
     end
