@@ -118,7 +118,7 @@ describe("an argument of the wrong kind", function()
     local journal = assert(purser.journal.open { sqlite = path })
     finally(function()
       journal:close()
-      for _, suffix in ipairs { "", "-wal", "-shm", ".witness" } do os.remove(path .. suffix) end
+      for _, suffix in ipairs { "", "-wal", "-shm", ".witness", ".witness-witness" } do os.remove(path .. suffix) end
     end)
     local account = assert(sim:account { role = "main", balances = { USDT = "100" } })
     local own = assert(purser.new { base_url = "http://127.0.0.1:1", transport = sim:transport(), journal = journal,

@@ -187,7 +187,7 @@ describe("fifty mistakes at the shell", function()
   end)
   teardown(function()
     for _, path in pairs(paths) do
-      for _, suffix in ipairs { "", "-wal", "-shm", ".witness" } do os.remove(path .. suffix) end
+      for _, suffix in ipairs { "", "-wal", "-shm", ".witness", ".witness-witness" } do os.remove(path .. suffix) end
     end
     service.stop()
   end)

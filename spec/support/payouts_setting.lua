@@ -99,7 +99,7 @@ end
 function M.finish()
   M.journal:close()
   for _, suffix in ipairs { "", ".copy", ".witness" } do files.remove_database(M.path .. suffix) end
-  os.execute(("rm -f '%s'.witness-worker-*"):format(M.path))
+  os.execute(("rm -f '%s'.witness-w*"):format(M.path))
 end
 
 return M

@@ -28,7 +28,7 @@ after_each(function()
   for _, suffix in ipairs { "", "-wal", "-shm", ".witness", ".witness-wal", ".witness-shm", ".sends", ".text" } do
     os.remove(path .. suffix)
   end
-  os.execute(("rm -f '%s'.witness-worker-*"):format(path))
+  os.execute(("rm -f '%s'.witness-w*"):format(path))
 end)
 
 -- A client with a transport of the program's own, which notes what it sends; both processes write to that file.

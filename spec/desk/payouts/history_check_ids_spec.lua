@@ -67,7 +67,7 @@ after_each(function()
   journal:close()
   remove(path)
   remove(path .. ".witness")
-  os.execute(("rm -f '%s'.witness-worker-*"):format(path))
+  os.execute(("rm -f '%s'.witness-w*"):format(path))
 end)
 
 local spellings = {

@@ -73,6 +73,49 @@ describe("a witness file", function()
     assert.equal(first, looks())
   end)
 
+  -- The files are put back by ways that keep inodes and times, or do not; the last case is without the witness's own.
+  for _, way in ipairs { { "mv -f $f $t" }, { "cp $f $t" }, { "cp -a $f $t" }, { "rm -f $t && cp -a $f $t" },
+    { "cp $f $t", "{,.witness}" } } do
+    it(("does not speak for a journal put back together with it: %s %s"):format(way[1], way[2] or ""), function()
+      local folder = files.folder()
+      local path = at.path
+      files.remove_database(at.path)
+      at.journal:close()
+      at.path = folder .. "/journal" -- on a disk, whose numbers of files are used again
+      local payouts
+      local function close()
+        payouts.witness_db:close()
+        at.journal:close()
+      end
+      local function pay(first, last, queue)
+        at.open()
+        payouts = witnessed { queue = queue }
+        at.add(payouts, first, last)
+        local done = assert(payouts:run()).done
+        close()
+        return done
+      end
+      pay(1, 2)
+      pay(11, 11, "other")
+      assert(os.execute(("bash -c 'mkdir %s/copy && cp -a %s/journal%s %s/copy/'"):format(folder, folder, way[2] or "*",
+        folder)))
+      pay(3, 5)
+      pay(12, 12, "other")
+      assert(os.execute(("for f in %s/copy/*; do t=%s/${f##*/}; %s || exit; done"):format(folder, folder, way[1])))
+      local before, first = at.sim:now(), looks()
+      assert.equal(5, pay(3, 5))
+      assert.is_true(at.sim:now() > before and looks() > first)
+      assert.equal(2, pay(12, 12, "other"))
+      assert.equal(7, at.counted(at.TRANSFER, "applied"))
+      first = looks()
+      assert.equal(6, pay(6, 6)) -- from then on it is the newest again
+      assert.equal(first, looks())
+      at.open()
+      files.remove(folder)
+      at.path = path
+    end)
+  end
+
   it("keeps what the histories held for what is added later to a new journal", function()
     local payouts = witnessed()
     at.add(payouts, 1, 3)

@@ -7,7 +7,7 @@
 --   mark       file and journal get one random mark when a run ends; a copy from before that run has another mark
 --   running    the file names each worker at work: the end of a killed worker's run is not known
 --   histories  what was read, until the journal is found not to be the newest: later additions prove nothing
--- Nobody may copy, keep or restore the file together with the journal.
+--   runs       how many runs began: a witness of the file's own (client/util/database/witness.lua) shows a copied file
 
 local core = require "purser.core"
 local database = require "purser.client.util.database"
@@ -18,6 +18,7 @@ local planned = require "purser.write.planned"
 local queue = require "purser.desk.payouts.queue"
 local schedule = require "purser.schedule"
 local utc = require "purser.client.util.utc"
+local witnesses = require "purser.client.util.database.witness"
 
 local M = {}
 
@@ -124,19 +125,21 @@ local tables = {
   "CREATE TABLE IF NOT EXISTS purser_running (scope TEXT NOT NULL, worker TEXT NOT NULL, PRIMARY KEY (scope, worker))",
   "CREATE TABLE IF NOT EXISTS purser_histories (scope TEXT NOT NULL, history TEXT NOT NULL, content TEXT NOT NULL, "
     .. "PRIMARY KEY (scope, history))",
+  "CREATE TABLE IF NOT EXISTS purser_witness (name TEXT PRIMARY KEY, value TEXT NOT NULL)", -- `runs`: how many began
 }
 
 local function witness_error(message) return planned.error("the witness file: " .. tostring(message)) end
 
 --- Opens it. Returns nil and a message when it cannot be.
 function M.open_witness(path)
-  local db, message = database.open { sqlite = path }
+  local db, message = database.open({ sqlite = path }, "purser_witness")
   if not db then return nil, message end
   local ok
   ok, message = db:transaction(function(tx)
     for _, sql in ipairs(tables) do tx:rows(sql) end
     return true
   end)
+  db.witness = witnesses.of(db)
   if ok then return db end
   db:close()
   return nil, message
@@ -247,9 +250,24 @@ local function readings_of(self, state)
   return planned.readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
 end
 
--- Compares the marks of journal and witness, and calls note(tx) in the witness's transaction. Returns { newest, scope,
--- killed }, the last where a run had no end; or nil and a problem.
-local function compare(self, note)
+-- Notes in the witness that a run begins, before the run sends anything. A witness that was copied, or lacks runs,
+-- speaks for no journal any more.
+local function note_run(self, tx, scope, is_newest)
+  local witness = self.witness_db.witness
+  if not is_newest then
+    tx:rows "DELETE FROM purser_marks"
+    witness:renew(tx)
+  end
+  local runs = ("%d"):format(tonumber(tx:meta "runs" or "0") + 1)
+  tx:set_meta("runs", runs)
+  local ok, message = witness:note(runs)
+  if not ok then tx:reject(message) end
+  tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING", scope, self.worker)
+end
+
+-- Compares the marks of journal and witness; `begins` notes a run in the witness. Returns { newest, scope, killed },
+-- the last where a run had no end; or nil and a problem.
+local function compare(self, begins)
   local journal_id, problem = self.journal:id()
   if not journal_id then return nil, problem end
   local scope = digest.id("purser marks", journal_id, self.account, self.queue)
@@ -257,11 +275,13 @@ local function compare(self, note)
   if not rows then return nil, message end
   local found
   found, message = self.witness_db:transaction(function(tx)
+    local state, why = self.witness_db.witness:check(tx, tx:meta "runs" or "0")
+    if not state then tx:reject(why) end
     local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", scope)[1]
     local running = tx:rows("SELECT worker FROM purser_running WHERE scope = $1", scope)[1]
-    if note then note(tx, scope) end
-    return { newest = kept ~= nil and not running and rows[1] ~= nil and kept.mark == rows[1].value, scope = scope,
-      killed = running ~= nil }
+    if begins then note_run(self, tx, scope, state == "newest") end
+    return { newest = state == "newest" and kept ~= nil and not running and rows[1] ~= nil
+      and kept.mark == rows[1].value, scope = scope, killed = running ~= nil }
   end)
   if not found then return nil, witness_error(message) end
   return found
@@ -271,9 +291,7 @@ end
 function M.begin(self)
   if self.history then self.history.rejections = {} end
   if not self.witness_db then return nil end
-  local found, problem = compare(self, function(tx, scope)
-    tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING", scope, self.worker)
-  end)
+  local found, problem = compare(self, true)
   if not found then return problem end
   self.scope, self.began_newest = found.scope, found.newest
   if found.newest and not self.history then new_state(self, true) end
