@@ -263,12 +263,10 @@ function Books:close_before(ends, params)
   return true
 end
 
---- Returns the open gaps: { owner, list, starts, ends, why }.
----@return table[]|nil gaps, purser.Error|nil err
-function Books:gaps()
-  return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
-    .. "closed_rev = '' ORDER BY owner, list, starts", self.account)
-end
+--- Returns the open gaps: { owner, list, starts, ends, why }, times as text; and the list that was read the least far:
+--- { owner, list, read_to }. An account that nobody read whole is a gap of every list, without times.
+---@return table[]|nil gaps, table|purser.Error|nil least
+function Books:gaps() return reach.open(self) end
 
 --- Sends due events to the receivers of these books.
 ---@param params? { budget_ms: integer|nil }  a limit in ms. Default: until nothing is due
