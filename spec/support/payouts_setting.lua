@@ -52,10 +52,7 @@ end
 function M.counted(operation, word) return simulated.counted(M.sim, operation, word) end
 
 --- A transport to the service whose requests go through send(request, inner); `inner` sends them.
-function M.transport(send)
-  local inner = M.sim:transport()
-  return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request) return send(request, inner) end }
-end
+function M.transport(send) return simulated.transport(M.sim, send) end
 
 --- Changes what is kept of the payments, as a clock that was wrong would have written it.
 function M.set(sql, ...) assert(M.journal.db:rows("UPDATE purser_calls SET " .. sql, ...)) end
