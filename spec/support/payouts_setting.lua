@@ -93,6 +93,19 @@ function M.open()
   M.client = M.client_with()
 end
 
+--- Keeps a copy of the journal, and puts that copy back.
+function M.keep_copy()
+  M.journal:close()
+  M.copy(M.path, M.path .. ".copy")
+  M.open()
+end
+
+function M.put_back()
+  M.journal:close()
+  M.copy(M.path .. ".copy", M.path)
+  M.open()
+end
+
 function M.lose_journal()
   M.journal:close()
   files.remove_database(M.path)
