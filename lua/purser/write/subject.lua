@@ -160,8 +160,8 @@ function M.is_form(subject, record, name)
   return name ~= "time" and sent ~= nil and shown and answers.is_loosely(shown, sent) or false
 end
 
---- Returns the sent members in which a record agrees with a call, and those of which it shows a value that may not stand
---- for what was sent, in order. A record's id and time differ as the service gives them.
+--- Returns the sent members in which a record agrees with a call, and those of which it shows a value that may not
+--- stand for what was sent, in order. A record's id and time differ as the service gives them.
 ---@return string[] fits, string[] differs
 function M.fits(subject, record)
   local fits, differs = {}, {}

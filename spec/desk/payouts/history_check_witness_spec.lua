@@ -80,7 +80,7 @@ describe("a witness file", function()
         payouts.witness_db:close()
         at.journal:close()
       end
-      local function pay(first, last, queue)
+      local function pay_once(first, last, queue)
         at.open()
         payouts = witnessed { queue = queue }
         at.add(payouts, first, last)
@@ -88,20 +88,20 @@ describe("a witness file", function()
         close()
         return done
       end
-      pay(1, 2)
-      pay(11, 11, "other")
+      pay_once(1, 2)
+      pay_once(11, 11, "other")
       assert(os.execute(("bash -c 'mkdir %s/copy && cp -a %s/journal%s %s/copy/'"):format(folder, folder, way[2] or "*",
         folder)))
-      pay(3, 5)
-      pay(12, 12, "other")
+      pay_once(3, 5)
+      pay_once(12, 12, "other")
       assert(os.execute(("for f in %s/copy/*; do t=%s/${f##*/}; %s || exit; done"):format(folder, folder, way[1])))
       local before, first = at.sim:now(), looks()
-      assert.equal(5, pay(3, 5))
+      assert.equal(5, pay_once(3, 5))
       assert.is_true(at.sim:now() > before and looks() > first)
-      assert.equal(2, pay(12, 12, "other"))
+      assert.equal(2, pay_once(12, 12, "other"))
       assert.equal(7, at.counted(at.TRANSFER, "applied"))
       first = looks()
-      assert.equal(6, pay(6, 6)) -- from then on it is the newest again
+      assert.equal(6, pay_once(6, 6)) -- from then on it is the newest again
       assert.equal(first, looks())
       at.open()
       files.remove(folder)
