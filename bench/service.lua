@@ -2,6 +2,7 @@
 --- nginx with a canned answer of 20 deposit records: at once, over TLS, and under /slow after a service time.
 
 local certificates = require "certificates"
+local free_port = require "free_port"
 local nginx = require "nginx"
 local records = require "bench.records"
 
@@ -37,7 +38,7 @@ function M.start(service_ms, command)
   local file = assert(io.open(made.path "answer", "w"))
   file:write(records.deposits(20))
   file:close()
-  local port = nginx.free_port()
+  local port = free_port()
   local server = nginx.start(CONF, {
     crt = made.path "server.crt", key = made.path "server.key", TLS = port, answer = made.path "answer",
     SECONDS = service_ms / 1000,

@@ -4,6 +4,7 @@
 
 local address = require "purser.address"
 local made_address = require "made_address"
+local network_table = require "purser.client.operations.network_table"
 
 local TRON, EVM = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "0x52908400098527886e0f7030069857d2e4169ee7"
 local RIPPLE, STELLAR = "rGWrZyQqhTp9Xu7G5Pkayo7bXjH4k4QYpf", "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ"
@@ -241,6 +242,23 @@ describe("a text of several readings", function()
     local hex = "11111111e828d7e9fcfe8db5d323c7735957eedf" -- 32 bytes of base58 as well
     assert.same({ "sol", "evm" }, { address.read(hex)[1].family, address.read(hex)[2].family })
     assert.equal(address.payee("0x" .. hex), address.payee(hex))
+  end)
+
+  it("has no two of one network", function()
+    local texts = { ("a1"):rep(32), "0x" .. ("a1"):rep(32), "a1b2.near", "abcdefghijkl", "0.0.123", ("1"):rep(32), UQ,
+      BYRON }
+    for line in io.lines "spec/golden/addresses.tsv" do texts[#texts + 1] = line:match "[^\t]+$" end
+    for _, text in ipairs(texts) do
+      local readings = address.read(text)
+      for _, row in ipairs(readings[2] and network_table.list or {}) do
+        local count, families = 0, " " .. table.concat(row.families, " ") .. " "
+        for _, one in ipairs(readings) do
+          local is_of_polkadot = one.family:find "^ss58/" and families:find(" ss58/", 1, true)
+          if is_of_polkadot or families:find(" " .. one.family .. " ", 1, true) then count = count + 1 end
+        end
+        assert.is_true(count < 2, text .. " on " .. row.value)
+      end
+    end
   end)
 
   it("is cut at a colon where the whole is none, and the front no name of a chain", function()

@@ -1,14 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The version is written once, and what else names it agrees.
 
+local files = require "files"
 local version = require "purser.version"
-
-local function text_of(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
 
 describe("the version", function()
   it("is what the module says", function()
@@ -19,7 +13,7 @@ describe("the version", function()
   it("is that of the rockspecs, unless they follow the repository", function()
     local listing = assert(io.popen "ls *.rockspec")
     for path in listing:lines() do
-      local named = assert(text_of(path):match '\nversion *= *"([^"]+)"', path)
+      local named = assert(files.read(path):match '\nversion *= *"([^"]+)"', path)
       if named ~= "scm-1" then assert.equal(version, (named:gsub("%-%d+$", ""))) end
     end
     listing:close()
@@ -27,7 +21,7 @@ describe("the version", function()
 
   it("is at the top of the changelog: released, or still to be", function()
     local headings = {}
-    for heading in text_of("CHANGELOG.md"):gmatch "\n## %[([^%]]+)%]" do headings[#headings + 1] = heading end
+    for heading in files.read("CHANGELOG.md"):gmatch "\n## %[([^%]]+)%]" do headings[#headings + 1] = heading end
     if headings[1] == "Unreleased" then
       assert.not_equal(version, headings[2], version .. " is released; the next version needs another number")
     else

@@ -264,11 +264,8 @@ local function fit_of(row, reading)
   end
 end
 
-local BEST = { plain = 1, rare = 2, apart = 3, test = 4, nothing = 5, secret = 6 }
-
--- Returns the best reading of a network, as its state there.
-local function best_of(row, readings)
-  local best
+-- Returns the reading of a network, as its state there. No text has two readings of one network.
+local function state_in(row, readings)
   for _, reading in ipairs(readings) do
     local fits, is_usual, own_form = fit_of(row, reading)
     if fits then
@@ -283,10 +280,9 @@ local function best_of(row, readings)
         one.state, one.note = "apart", "this account in the form of another network"
         one.plain = core.address_write("ss58", own_form:match "%d+$", bytes)
       end
-      if not best or BEST[one.state] < BEST[best.state] then best = one end
+      return one
     end
   end
-  return best
 end
 
 -- Returns whose an address is, for people.
@@ -371,11 +367,12 @@ local function is_nobody(payee)
   return NOBODY[payee] or payee:find "^evm:0+%x?%x?$" ~= nil or payee:find "^hex:%x?%x?$" ~= nil
 end
 
--- Returns the networks of a coin whose contract is this account.
-local function contract_of(coin, payee)
+-- Returns whether an account is the contract of a coin.
+local function is_contract(coin, payee)
   for _, network in ipairs(type(coin) == "table" and coin.networkList or {}) do
-    if text_of(network.contract) ~= "" and M.place(network.contract) == payee then return network end
+    if text_of(network.contract) ~= "" and M.place(network.contract) == payee then return true end
   end
+  return false
 end
 
 local TELLING = { evm = true, sol = true, move = true, hbar = true } -- without a checksum
@@ -424,7 +421,7 @@ end
 -- Judges the form, and notes cures. Findings about a network that `is_sure` refuse, others warn.
 local function judge_form(result, given, name, row, is_sure, readings)
   if row and row.families[1] then
-    local best = best_of(row, readings)
+    local best = state_in(row, readings)
     local found = not best and not_of(name, row, given.address, readings) or best and finding_of(best, name) or nil
     if best and best.state == "apart" then
       result.cures.address, result.cures.memo = best.plain, best.reading.memo
@@ -443,8 +440,7 @@ end
 local function judge_account(result, coin)
   local payee = result.payee
   if not payee then return end
-  local network = contract_of(coin, payee)
-  if network then
+  if is_contract(coin, payee) then
     add(result.warnings, finding("contract", format("the address is the contract of %s, not a person", coin.coin),
       "ask the payee for an address of their own"))
   elseif is_nobody(payee) then

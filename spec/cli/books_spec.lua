@@ -29,6 +29,30 @@ describe("purser books", function()
     assert.matches("no books are named", select(3, command.run({ "books", "gaps" }, {})), 1, true)
   end)
 
+  it("shows an account that nobody read as a gap of every list, and of another how far it was read", function()
+    local world, path = books_world.new { subs = 0 }, files.new_path()
+    local books = books_world.open(world, { sqlite = path })
+    local function gaps(...) return command.run({ "books", "gaps", "--books", "sqlite:" .. path, ... }, {}) end
+    local whole = "owner,list,from,to,why\r?\nMain,every list,,now,nobody read this span\r?\n$"
+    assert.matches(whole, (select(2, gaps "--csv")))
+    local row = { owner = "Main", list = "every list", starts = "", ends = "", why = "nobody read this span" }
+    assert.same({ row }, (books:gaps()))
+    local deliver = world.client.call
+    function world.client.call(self, operation, ...) -- the first run is ended between two lists
+      if operation == "live.account" then error("killed", 0) end
+      return deliver(self, operation, ...)
+    end
+    assert.is_false(pcall(books.sync, books))
+    world.client.call = nil
+    assert.same({ row }, (books:gaps()))
+    assert(books:sync())
+    local open, least = books:gaps()
+    assert.same({ {}, "sub_accounts" }, { open, least.list })
+    assert.same({ 0, "all was read up to 2023-11-14 22:13 (Main, sub_accounts)\n", "" }, { gaps() })
+    assert.matches(whole, (select(2, gaps("--csv", "--account", "other"))))
+    books:close()
+  end)
+
   it("settles, matches, sends outside, closes, and shows gaps", function()
     local world, path = books_world.new(), files.new_path()
     local books = books_world.open(world, { sqlite = path, keys = {} })

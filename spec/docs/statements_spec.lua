@@ -52,6 +52,7 @@ local proofs = {
       "statement of Treasury" } } },
     { "sync --again", { { "sync --again --to sqlite:FOLDER/books.db", 0, "records that are new or changed" } } },
     { "`--check` ends with 1", CLI .. "books_statement_spec.lua: ends with 1 under --check where something is open" },
+    { "`purser books gaps` shows", CLI .. "books_spec.lua: shows an account that nobody read as a gap of every list" },
     { "`purser books events` shows", { { "books events --books sqlite:FOLDER/books.db", 0, "there is no receiver" } } },
   },
   ["docs/desk/each-night.md"] = {

@@ -3,6 +3,7 @@
 -- make test-all: 28 s, waits
 
 local files = require "files"
+local free_port = require "free_port"
 local nginx = require "nginx"
 local packaged_host = require "packaged_host"
 
@@ -131,7 +132,7 @@ describe("a page's program", function()
   end)
 
   it("for nginx lets its worker go on, and its transport passes the check", function()
-    local front, test = nginx.free_port(), nginx.free_port()
+    local front, test = free_port(), free_port()
     local temporary = ""
     for _, name in ipairs { "client_body", "proxy", "fastcgi", "uwsgi", "scgi" } do
       temporary = temporary .. ("%s_temp_path FOLDER/%s;\n"):format(name, name)

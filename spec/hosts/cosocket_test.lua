@@ -4,9 +4,9 @@
 -- make test-all: 30 s, waits
 
 local check = require "transport_check"
-local eventually = require "eventually"
 local libcurl = require "purser.client.util.libcurl"
 local nginx = require "nginx"
+local phases = require "nginx_phases"
 local service = require "service"
 local socket = require "socket"
 
@@ -16,17 +16,11 @@ lua_package_cpath "${ROOT}/build/luajit/?.so;;";
 lua_ssl_trusted_certificate ${CA};
 lua_ssl_verify_depth 3;
 lua_ssl_protocols TLSv1.2 TLSv1.3;
-lua_shared_dict notes 1m;
 resolver 127.0.0.1:${NAMES} ipv6=off;
 init_worker_by_lua_block {
   purser = require "purser"
   transport = assert(purser.transport.cosocket())
-  function new_client(options)
-    options.api_key, options.secret_key, options.retry, options.rate_limit = "k", "s", false, false
-    options.transport = options.transport or transport
-    return assert(purser.new(options))
-  end
-}
+]] .. phases.NEW_CLIENT .. "}\n" .. phases.NOTES .. [[
 server {
   listen 127.0.0.1:${PORT};
   location /check/ {
@@ -91,25 +85,7 @@ server {
       ngx.exit(200)
     }
   }
-  location = /rewrite {
-    rewrite_by_lua_block { ngx.ctx.time = assert(new_client({ base_url = "${SIM}" }):server_time()) }
-    content_by_lua_block { ngx.print(ngx.ctx.time) }
-  }
-  location = /log {
-    return 200 "";
-    log_by_lua_block {
-      local _, err = new_client({ base_url = "${SIM}" }):server_time()
-      ngx.shared.notes:set("log", err.outcome .. " " .. tostring(err))
-    }
-  }
-  location = /note { content_by_lua_block { ngx.print(ngx.shared.notes:get(ngx.var.arg_name) or "") } }
-  location = /timer {
-    content_by_lua_block {
-      ngx.timer.at(0, function()
-        ngx.shared.notes:set("timer", new_client({ base_url = "${SIM}" }):server_time())
-      end)
-    }
-  }
+]] .. phases.LOCATIONS .. [[
   location = /together {
     content_by_lua_block {
       local client, threads = new_client({ base_url = "${SIM}" }), {}
@@ -274,19 +250,7 @@ describe("purser.hosts.nginx.cosocket", function()
     assert.equal("0", get(server, "/calls"))
   end)
 
-  it("waits in the rewrite phase and in timers", function()
-    assert.matches("^%d+$", get(server, "/rewrite"))
-    get(server, "/timer")
-    assert.matches("^%d+$", eventually(function()
-      local text = get(server, "/note?name=timer")
-      return text ~= "" and text
-    end))
-  end)
-
-  it("says so where nginx cannot wait", function()
-    get(server, "/log")
-    assert.matches("^not_sent .*cannot wait in the phase log", get(server, "/note?name=log"))
-  end)
+  phases.of(it, function(target) return get(server, target) end)
 
   it("makes calls of light threads side by side", function()
     assert.equal("50", get(server, "/together"))

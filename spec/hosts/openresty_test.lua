@@ -6,6 +6,7 @@ local eventually = require "eventually"
 local gateways = require "gateway"
 local libcurl = require "purser.client.util.libcurl"
 local nginx = require "nginx"
+local phases = require "nginx_phases"
 local service = require "service"
 
 local sim, gateway, http
@@ -54,37 +55,12 @@ describe("purser.hosts.nginx.openresty", function()
   local CONF = [[
 lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
 lua_package_cpath "${ROOT}/build/luajit/?.so;;";
-lua_shared_dict notes 1m;
 init_worker_by_lua_block {
-  local purser = require "purser"
-  transport = assert(purser.transport.openresty())
-  function new_client(options)
-    options.api_key, options.secret_key, options.retry, options.rate_limit = "k", "s", false, false
-    options.transport = options.transport or transport
-    return assert(purser.new(options))
-  end
-}
+  transport = assert(require("purser").transport.openresty())
+]] .. phases.NEW_CLIENT .. "}\n" .. phases.NOTES .. [[
 server {
   listen 127.0.0.1:${PORT};
-  location = /rewrite {
-    rewrite_by_lua_block { ngx.ctx.time = assert(new_client({ base_url = "${SIM}" }):server_time()) }
-    content_by_lua_block { ngx.print(ngx.ctx.time) }
-  }
-  location = /log {
-    return 200 "";
-    log_by_lua_block {
-      local _, err = new_client({ base_url = "${SIM}" }):server_time()
-      ngx.shared.notes:set("log", err.outcome .. " " .. tostring(err))
-    }
-  }
-  location = /note { content_by_lua_block { ngx.print(ngx.shared.notes:get(ngx.var.arg_name) or "") } }
-  location = /timer {
-    content_by_lua_block {
-      ngx.timer.at(0, function()
-        ngx.shared.notes:set("timer", new_client({ base_url = "${SIM}" }):server_time())
-      end)
-    }
-  }
+]] .. phases.LOCATIONS .. [[
   location /api/ {
     content_by_lua_block {
       ngx.shared.notes:set("asked", true)
@@ -123,23 +99,7 @@ server {
     return assert(http:send { method = "GET", base_url = server:url(), target = target }).body
   end
 
-  local function note(name)
-    return eventually(function()
-      local text = get("/note?name=" .. name)
-      return text ~= "" and text
-    end)
-  end
-
-  it("waits in the rewrite phase and in timers", function()
-    assert.is_truthy(get("/rewrite"):find "^%d+$")
-    get "/timer"
-    assert.is_truthy(note("timer"):find "^%d+$")
-  end)
-
-  it("says so where nginx cannot wait", function()
-    get "/log"
-    assert.is_truthy(note("log"):find "^not_sent .*cannot wait in the phase log")
-  end)
+  phases.of(it, get)
 
   it("ends what waits when it is closed", function()
     assert.equal("closed unknown, closed not_sent", get "/closed")

@@ -3,6 +3,7 @@
 
 local eventually = require "eventually"
 local files = require "files"
+local free_port = require "free_port"
 local socket = require "socket"
 
 local methods = {}
@@ -32,14 +33,6 @@ function M.most_connections()
   return math.min(4096, tonumber(output_of("ulimit -n"):match "%d+") or 4096)
 end
 
---- A loopback port that nobody listens on at this moment.
-function M.free_port()
-  local server = assert(socket.bind("127.0.0.1", 0))
-  local _, port = server:getsockname()
-  server:close()
-  return tonumber(port)
-end
-
 -- The head of every configuration here: one worker unless asked for more, everything in the folder, errors in a
 -- file.
 local HEAD = [[
@@ -67,7 +60,7 @@ end
 -- as "taskset -c 1" or "env NAME=value".
 function M.run(prepare, command)
   local folder = files.folder()
-  local port = M.free_port()
+  local port = free_port()
   files.write(folder .. "/nginx.conf", prepare(port, folder))
   local said = output_of(("%s %s -p %s/ -e %s/error.log -c nginx.conf 2>&1"):format(command or "", M.program, folder,
     folder))

@@ -52,9 +52,22 @@ end
 function M.counted(operation, word) return simulated.counted(M.sim, operation, word) end
 
 --- A transport to the service whose requests go through send(request, inner); `inner` sends them.
-function M.transport(send)
-  local inner = M.sim:transport()
-  return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request) return send(request, inner) end }
+function M.transport(send) return simulated.transport(M.sim, send) end
+
+--- A client whose answers to an operation are changed by `change(response, request)`.
+function M.client_shown(operation, change)
+  return M.client_with { transport = M.transport(function(request, inner)
+    local response, failure = inner:send(request)
+    if response and request.operation == operation then change(response, request) end
+    return response, failure
+  end) }
+end
+
+--- Adds the payments "invoice-FIRST" to "invoice-LAST" to a queue of its own worker, and runs it. Returns the report.
+function M.pay(first, last, options)
+  local payouts = M.payouts_with(options)
+  M.add(payouts, first, last)
+  return assert(payouts:run())
 end
 
 --- Changes what is kept of the payments, as a clock that was wrong would have written it.
@@ -78,6 +91,19 @@ end
 function M.open()
   M.journal = assert(purser.journal.open { sqlite = M.path })
   M.client = M.client_with()
+end
+
+--- Keeps a copy of the journal, and puts that copy back.
+function M.keep_copy()
+  M.journal:close()
+  M.copy(M.path, M.path .. ".copy")
+  M.open()
+end
+
+function M.put_back()
+  M.journal:close()
+  M.copy(M.path .. ".copy", M.path)
+  M.open()
 end
 
 function M.lose_journal()

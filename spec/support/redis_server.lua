@@ -3,19 +3,13 @@
 
 local eventually = require "eventually"
 local files = require "files"
+local free_port = require "free_port"
 local socket = require "socket"
 
 local methods = {}
 local meta = { __index = methods }
 
 local M = {}
-
-local function free_port()
-  local server = assert(socket.bind("127.0.0.1", 0))
-  local _, port = server:getsockname()
-  server:close()
-  return tonumber(port)
-end
 
 local function is_up(server)
   local connection = socket.connect("127.0.0.1", server.port)

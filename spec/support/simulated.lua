@@ -19,6 +19,12 @@ function M.client(sim, account, ...)
   return assert(purser.new(all))
 end
 
+--- A transport to a simulator whose requests go through send(request, inner); `inner` sends them.
+function M.transport(sim, send)
+  local inner = sim:transport()
+  return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request) return send(request, inner) end }
+end
+
 --- A simulator, a client of its one account, and that account.
 function M.world(options, fields, client_options)
   local sim = purser.sim.new(options)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- A PostgreSQL server for a test: in a folder of its own, on a free loopback port, as an unprivileged user.
 
-local socket = require "socket"
+local free_port = require "free_port"
 
 local M = {}
 
@@ -20,13 +20,6 @@ local function binaries()
   pipe:close()
   assert(path, "PostgreSQL is not installed; tools/setup torture installs it")
   return path
-end
-
-local function free_port()
-  local server = assert(socket.bind("127.0.0.1", 0))
-  local _, port = server:getsockname()
-  server:close()
-  return tonumber(port)
 end
 
 --- Starts one below `folder`; `options` are those of purser.journal.open.

@@ -31,14 +31,20 @@ local function move(client, amount, name, opts)
   return client.sub_account:transfer(simulated.transfer(amount, { clientTranId = name and id_of(name) }), opts)
 end
 
+-- Expects that a call was not sent, for the reason that a code names. Returns its error.
+local function refused(code, value, err)
+  assert.is_nil(value)
+  assert.same({ "not_sent", code }, { err.outcome, err.code })
+  return err
+end
+
 for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = true } do
   describe("a second call with the same id, " .. name, function()
     local client
 
     before_each(function()
-      local options = {}
       if in_memory then journal = nil end
-      client = client_of(options)
+      client = client_of()
     end)
 
     it("returns the first one's result, and sends nothing", function()
@@ -52,7 +58,7 @@ for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = tru
     -- One member that JSON could not hold, an empty table in a table, took the whole answer out of the journal.
     it("returns its id, whatever else the service adds to its answer", function()
       sim, account = simulated.broker({ variant = "live" }, { balances = { USDT = "100000" } })
-      client = client_of {}
+      client = client_of()
       local first, id = assert(move(client, "5", "invoice-1")), nil
       for member, value in pairs(assert(move(client, "5", "invoice-1"))) do
         assert.same(first[member], value)
@@ -64,39 +70,37 @@ for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = tru
 
     it("is rejected where its content is another", function()
       assert(move(client, "5", "invoice-1"))
-      local _, err = move(client, "6", "invoice-1")
-      assert.same({ "not_sent", "journal.other_content", 1 }, { err.outcome, err.code, received() })
+      local err = refused("journal.other_content", move(client, "6", "invoice-1"))
       assert.matches('the key "invoice10+" is that of sub_account.transfer, 5 USDT, done', err.message)
+      assert.equal(1, received())
     end)
 
     -- The same id in the other operation that makes the same records was another key, and was executed once more.
     it("is rejected in another operation whose records are in the same list", function()
       assert(move(client, "5", "invoice-1"))
-      local _, err = client.broker:transfer(simulated.transfer("5", { clientTranId = id_of "invoice-1" }))
-      assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+      refused("journal.other_content",
+        client.broker:transfer(simulated.transfer("5", { clientTranId = id_of "invoice-1" })))
       local paid = { coin = "USDT", address = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE", amount = "20",
         withdrawOrderId = "invoice-2" }
       assert(client.wallet:withdraw_legacy(paid))
-      _, err = client.wallet:withdraw(paid)
-      assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+      refused("journal.other_content", client.wallet:withdraw(paid))
       assert.equal(0, simulated.counted(sim, "wallet.withdraw", "received"))
     end)
 
-    it("finds out first what became of a lost one that was executed", function()
-      sim:fault { kind = "lost_answer", operation = "transfer" }
-      assert.equal("unknown", select(2, move(client, "5", "invoice-1")).outcome)
-      local info = {}
-      assert.truthy(assert(move(client, "5", "invoice-1", { info = info })).tranId)
-      assert.same({ true, 1, 1 }, { info.repeated, received(), applied() })
-    end)
-
-    it("sends where the lost one was not executed", function()
-      sim:fault { kind = "reset", when = "before", operation = "transfer" }
-      assert.equal("unknown", select(2, move(client, "5", "invoice-1")).outcome)
-      local info = {}
-      assert(move(client, "5", "invoice-1", { info = info }))
-      assert.same({ nil, 1 }, { info.repeated, applied() })
-    end)
+    for what, case in pairs {
+      ["finds out first what became of a lost one that was executed"] = { received = 1, is_repeated = true,
+        fault = { kind = "lost_answer", operation = "transfer" } },
+      ["sends where the lost one was not executed"] = { received = 2,
+        fault = { kind = "reset", when = "before", operation = "transfer" } },
+    } do
+      it(what, function()
+        sim:fault(case.fault)
+        assert.equal("unknown", select(2, move(client, "5", "invoice-1")).outcome)
+        local info = {}
+        assert.truthy(assert(move(client, "5", "invoice-1", { info = info })).tranId)
+        assert.same({ case.is_repeated, case.received, 1 }, { info.repeated, received(), applied() })
+      end)
+    end
 
     it("sends where the first was rejected", function()
       local _, err = move(client, "1000000", "invoice-1")
@@ -108,15 +112,12 @@ for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = tru
     it("is looked for first where the rejection may be of a second copy, the first of which was executed", function()
       for i, code in ipairs { "10101", "700003", "700004" } do
         local id, rejects = "invoice-" .. i, true
-        local inner = sim:transport()
-        local repeating = client_of { transport = setmetatable({ send = function(_, request)
+        local repeating = client_of { transport = simulated.transport(sim, function(request, inner)
           local response, failure = inner:send(request)
-          if rejects and request.operation == TRANSFER then
-            rejects = false
-            return { status = 400, headers = "", body = ('{"code":%s,"msg":"Rejected."}'):format(code) }
-          end
-          return response, failure
-        end }, { __index = inner }) }
+          if not rejects or request.operation ~= TRANSFER then return response, failure end
+          rejects = false
+          return { status = 400, headers = "", body = ('{"code":%s,"msg":"Rejected."}'):format(code) }
+        end) }
         assert.equal("rejected", select(2, move(repeating, "5", id)).outcome)
         local info = {}
         assert.is_string(assert(move(repeating, "5", id, { info = info })).tranId)
@@ -266,19 +267,18 @@ describe("client:prepare", function()
   it("makes no request whose key was used, by a call or by such a request", function()
     local client, params = client_of(), simulated.transfer("5", { clientTranId = id_of "invoice-1" })
     local info = {}
-    assert(client:prepare("sub_account.transfer", params, { info = info }))
+    assert(client:prepare(TRANSFER, params, { info = info }))
     assert.equal("open", assert(journal:entries { id = info.intent.id })[1].state)
-    assert.equal("journal.used", select(2, client:prepare("sub_account.transfer", params)).code)
+    refused("journal.used", client:prepare(TRANSFER, params))
     sim:advance(60000) -- nobody sent it
     assert(client.sub_account:transfer(params))
-    local _, err = client:prepare("sub_account.transfer", params)
-    assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
+    refused("journal.used", client:prepare(TRANSFER, params))
     params.amount = "6"
-    assert.equal("journal.other_content", select(2, client:prepare("sub_account.transfer", params)).code)
+    refused("journal.other_content", client:prepare(TRANSFER, params))
     params.clientTranId = nil
     assert(client.sub_account:transfer(params, { key = "invoice-2" }))
-    assert.equal("journal.used", select(2, client:prepare("sub_account.transfer", params, { key = "invoice-2" })).code)
-    assert(client:prepare("sub_account.transfer", params, { key = "invoice-3", info = info }))
+    refused("journal.used", client:prepare(TRANSFER, params, { key = "invoice-2" }))
+    assert(client:prepare(TRANSFER, params, { key = "invoice-3", info = info }))
     assert.equal(32, #info.intent.params.clientTranId) -- by which it is found
   end)
 
@@ -294,7 +294,7 @@ describe("client:prepare", function()
         failed = true
         return nil, "disk I/O error"
       end
-      local value, err = client[name](client, "sub_account.transfer", params, { key = "invoice-1" })
+      local value, err = client[name](client, TRANSFER, params, { key = "invoice-1" })
       db.rows = nil
       assert.same({ true, nil, name == "recall" and "unknown" or "not_sent" }, { failed, value, err.outcome })
     end
@@ -302,7 +302,7 @@ describe("client:prepare", function()
 
   it("previews a request that lets nobody in, and records nothing", function()
     local client = client_of()
-    local request = assert(client:preview("sub_account.transfer", simulated.transfer "5"))
+    local request = assert(client:preview(TRANSFER, simulated.transfer "5"))
     assert.matches("signature=%.%.%.$", request.url)
     for _, value in pairs(request.headers) do assert.not_equal(account.api_key, value) end
     assert.same({}, assert(journal:entries()))
@@ -313,7 +313,7 @@ end)
 describe("client:recall", function()
   it("says what became of a call, and makes none", function()
     local client, params = client_of(), simulated.transfer("5", { clientTranId = id_of "invoice-1" })
-    local function recall(given) return client:recall("sub_account.transfer", given or params) end
+    local function recall(given) return client:recall(TRANSFER, given or params) end
     assert.same({}, { recall() })
     assert.same({}, { client:recall "wallet.coins" })
     local first = assert(client.sub_account:transfer(params))
@@ -344,8 +344,7 @@ describe("client:recall", function()
       assert.is_true(info.repeated)
     end
     asked.network = "TRX"
-    local _, err = client.wallet:withdraw_legacy(asked, { key = "invoice-1" })
-    assert.equal("journal.other_content", err.code)
+    refused("journal.other_content", client.wallet:withdraw_legacy(asked, { key = "invoice-1" }))
     assert.equal(1, simulated.counted(sim, "wallet.withdraw_legacy", "received"))
   end)
 end)
@@ -368,8 +367,7 @@ describe("an operation with an id", function()
       history_check = "never" })
     assert(payouts:add("p1", TRANSFER, simulated.transfer("5", { clientTranId = id_of "invoice-1" })))
     for _ = 1, 2 do
-      local _, err = move(client, "5", "invoice-1")
-      assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
+      refused("journal.used", move(client, "5", "invoice-1"))
       assert.same({}, { client:recall(TRANSFER, simulated.transfer("5", { clientTranId = id_of "invoice-1" })) })
       assert.equal(1, assert(payouts:run()).done)
     end
@@ -388,34 +386,29 @@ describe("a key", function()
   it("is one payment's, over all operations and in whatever letters", function()
     local client = client_of()
     assert(move(client, "5", nil, { key = "Inv-9" }))
-    local _, err = client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
-      amount = "5" }, { key = "Inv-9" })
-    assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+    local err = refused("journal.other_content", client.wallet:transfer({ fromAccountType = "SPOT",
+      toAccountType = "FUTURES", asset = "USDT", amount = "5" }, { key = "Inv-9" }))
     assert.matches('the key "Inv-9" is that of sub_account.transfer, 5 USDT, done', err.message, 1, true)
     assert.matches("give it a key of its own, as Inv-9/2", err.hint, 1, true)
     for _, key in ipairs { "inv-9", "INV-9", "\239\188\169nv-9" } do
-      _, err = move(client, "5", nil, { key = key })
+      err = select(2, move(client, "5", nil, { key = key }))
       assert.matches(('the key "%s" is "Inv-9" in other letters'):format(key), err.message, 1, true)
     end
     assert(move(client, "5", nil, { key = "inv-9/2" }))
-    _, err = move(client, "5", nil, { key = "e\204\129" })
+    err = select(2, move(client, "5", nil, { key = "e\204\129" }))
     assert.matches("joins the letter before it", err.message)
     assert.equal(2, received())
   end)
 
   it("that another process has under way is waited for, and then gives the first one's result", function()
     local client, second = client_of(), client_of()
-    local inner, result, info = sim:transport(), nil, {}
-    local first = client_of { transport = { sleep = function(_, ms) inner:sleep(ms) end,
-      send = function(_, request)
-        local answer = inner:send(request)
-        -- what the second one does while the first waits for its answer
-        local waiting = coroutine.wrap(function()
-          result = assert(move(second, "5", "invoice-1", { info = info }))
-        end)
-        waiting()
-        return answer
-      end } }
+    local result, info = nil, {}
+    local first = client_of { transport = simulated.transport(sim, function(request, inner)
+      local answer = inner:send(request)
+      -- what the second one does while the first waits for its answer
+      coroutine.wrap(function() result = assert(move(second, "5", "invoice-1", { info = info })) end)()
+      return answer
+    end) }
     assert(move(first, "5", "invoice-1"))
     assert.truthy(result.tranId)
     assert.same({ true, 1 }, { info.repeated, received() })
@@ -438,12 +431,11 @@ end)
 describe("a rejection that says that something is there, or of a code that nobody knows,", function()
   for _, body in ipairs { '{"code":33333,"msg":"clientTranId already exists"}', '{"code":987654,"msg":"no"}' } do
     it("proves nothing of a call that carries an id: " .. body, function()
-      local inner = sim:transport()
-      local client = client_of { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local client = client_of { transport = simulated.transport(sim, function(request, inner)
         local response, failure = inner:send(request)
         if request.method ~= "POST" or not response then return response, failure end
         return { status = 400, headers = "", body = body }
-      end } }
+      end) }
       local _, err = move(client, "5", "invoice-1")
       assert.equal("unknown", err.outcome)
       local info = {}
@@ -461,11 +453,9 @@ describe("a key of a call and the key of a payment", function()
   it("are one: whichever door comes second is shut", function()
     local params = simulated.transfer "5"
     assert(client_of().sub_account:transfer(params, { key = "inv-1" }))
-    local _, err = payouts():add("inv-1", TRANSFER, params)
-    assert.equal("journal.used", err.code)
+    refused("journal.used", payouts():add("inv-1", TRANSFER, params))
     assert(payouts():add("inv-2", TRANSFER, params))
-    _, err = client_of().sub_account:transfer(params, { key = "inv-2" })
-    assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
+    refused("journal.used", client_of().sub_account:transfer(params, { key = "inv-2" }))
     assert.equal(1, received())
     assert(payouts():run())
     assert.equal(2, applied())

@@ -18,13 +18,13 @@ end)
 
 -- A client whose transport answers by `answer(number, request, send)`; `number` counts what is no read.
 local function client_with(answer, options)
-  local inner, number = sim:transport(), 0
+  local number = 0
   return simulated.client(sim, account, options, { rate_limit = false, retry = false,
-    transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+    transport = simulated.transport(sim, function(request, inner)
       if request.method == "GET" then return inner:send(request) end
       number = number + 1
       return answer(number, request, function() return inner:send(request) end)
-    end } })
+    end) })
 end
 
 local function move(client, amount, fields)

@@ -38,6 +38,7 @@ describe("a look-alike of an earlier payee", function()
     assert.is_nil(look(ALIKE))
     pay(PAID, "one")
     pay(TRON, "two")
+    assert.is_nil(look(7)) -- a plan says that it is no text
     assert.equal(PAID, look(ALIKE))
     for _, address in ipairs { PAID, PAID:upper():gsub("^0X", "0x"), OTHER, TRON, "short", "" } do
       assert.is_nil(look(address), address)
@@ -134,6 +135,7 @@ describe("a look-alike of an earlier payee", function()
     local _, err = purser.payouts.plan(client, { { key = "k", operation = "wallet.withdraw", params = { coin = "USDT",
       netWork = "ETH", address = ALIKE, amount = "30" } } }, { journal = journal })
     assert.equal("config", err.kind)
+    assert.matches("purser_arrivals", err.message, 1, true)
     assert(journal.db:rows "ALTER TABLE hidden RENAME TO purser_arrivals")
   end)
 end)

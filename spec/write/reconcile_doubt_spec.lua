@@ -42,12 +42,10 @@ describe("a clock that is set between the call and the look", function()
   end
 
   it("while the records are read, too", function()
-    local inner = sim:transport()
-    local client = client_with { transport = { sleep = function(_, ms) inner:sleep(ms) end,
-      send = function(_, request)
-        if request.method == "GET" then skew = 0 end
-        return inner:send(request)
-      end } }
+    local client = client_with { transport = simulated.transport(sim, function(request, inner)
+      if request.method == "GET" then skew = 0 end
+      return inner:send(request)
+    end) }
     local err = lose(client, { kind = "reset", when = "before" })
     local sent = sim:now()
     skew = 900000

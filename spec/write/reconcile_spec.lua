@@ -30,13 +30,16 @@ end
 
 before_each(function() setup() end)
 
+local CREATED_KEY = { subAccount = "tradingdesk1", note = "bot", permissions = "SPOT_DEAL_READ" }
+local DELETED_KEY = { subAccount = "tradingdesk1", with = function()
+  return { apiKey = assert(client.broker:list_api_keys { subAccount = "tradingdesk1" })[1].apiKey }
+end }
+
 -- A call of each operation; `with` is asked before, to make what the call needs.
 local calls = {
   ["broker.create_sub_account"] = { subAccount = "freshdesk01", note = "desk" },
-  ["broker.create_api_key"] = { subAccount = "tradingdesk1", note = "bot", permissions = "SPOT_DEAL_READ" },
-  ["broker.delete_api_key"] = { subAccount = "tradingdesk1", with = function()
-    return { apiKey = assert(client.broker:list_api_keys { subAccount = "tradingdesk1" })[1].apiKey }
-  end },
+  ["broker.create_api_key"] = CREATED_KEY,
+  ["broker.delete_api_key"] = DELETED_KEY,
   ["broker.create_deposit_address"] = { coin = "USDT", network = TRON, sub = true },
   ["broker.withdraw"] = { coin = "USDT", network = TRON, address = TRON_ADDRESS, amount = "20", remark = "rent 12",
     sub = true },
@@ -44,10 +47,8 @@ local calls = {
     amount = "7.50" },
   ["broker.enable_futures"] = { subAccount = "tradingdesk1" },
   ["sub_account.create_sub_account"] = { subAccount = "freshdesk02", note = "desk" },
-  ["sub_account.create_api_key"] = { subAccount = "tradingdesk1", note = "bot", permissions = "SPOT_DEAL_READ" },
-  ["sub_account.delete_api_key"] = { subAccount = "tradingdesk1", with = function()
-    return { apiKey = assert(client.broker:list_api_keys { subAccount = "tradingdesk1" })[1].apiKey }
-  end },
+  ["sub_account.create_api_key"] = CREATED_KEY,
+  ["sub_account.delete_api_key"] = DELETED_KEY,
   ["sub_account.transfer"] = { toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "SPOT",
     asset = "USDT", amount = "7.5" },
   ["wallet.withdraw"] = { coin = "USDT", netWork = "TRX", address = TRON_ADDRESS, amount = "20" },
@@ -86,6 +87,8 @@ local function lose(name, fault)
   return err, who
 end
 
+local function reconciled(err, who) return assert((who or client):reconcile(err)) end
+
 local function applied(name) return simulated.counted(sim, name, "applied") end
 
 describe("a lost answer", function()
@@ -97,7 +100,7 @@ describe("a lost answer", function()
       it(name .. " that was executed is done", function()
         local err, who = lose(name, { kind = "lost_answer" })
         local before = applied(name)
-        local answer = assert(who:reconcile(err))
+        local answer = reconciled(err, who)
         assert.equal("done", answer.outcome)
         if row.reconcile.strategy ~= "repeat" then assert.equal(before, applied(name)) end
         if row.reconcile.target_state ~= "absent" then assert.is_table(answer.record) end
@@ -108,7 +111,7 @@ describe("a lost answer", function()
       it(name .. " that was not executed is not", function()
         local err, who = lose(name, { kind = "reset", when = "before" })
         local before = sim:now()
-        local answer = assert(who:reconcile(err))
+        local answer = reconciled(err, who)
         if row.reconcile.strategy == "nothing" then
           assert.equal("undecided", answer.outcome)
           assert.same({}, answer.candidates)
@@ -139,14 +142,14 @@ describe("a lost answer", function()
     client = client_of(broker, { generate_ids = false })
     local err = lose("broker.transfer", { kind = "lost_answer" })
     assert.is_nil(err.intent.params.clientTranId)
-    assert.equal("done", assert(client:reconcile(err)).outcome)
+    assert.equal("done", reconciled(err).outcome)
     err = lose("wallet.withdraw", { kind = "lost_answer" })
-    assert.equal("done", assert(client:reconcile(err)).outcome)
+    assert.equal("done", reconciled(err).outcome)
     sim:advance(60000)
     -- the same address and another amount: the service might show amounts less fees
     assert(client_of(broker).wallet:withdraw { coin = "USDT", netWork = "TRX", address = TRON_ADDRESS, amount = "21" })
     err = lose("wallet.withdraw", { kind = "reset", when = "before" })
-    local answer = assert(client:reconcile(err))
+    local answer = reconciled(err)
     assert.equal("undecided", answer.outcome)
     assert.equal("21", answer.candidates[#answer.candidates].amount)
   end)
@@ -155,15 +158,14 @@ end)
 -- An empty id passed for success.
 describe("an answer whose id is empty", function()
   it("is reconciled like a lost one, for every operation whose answer is an id", function()
-    local inner, emptied = sim:transport(), nil
-    local transport = setmetatable({ send = function(_, request)
+    local emptied
+    client = client_of(broker, { transport = simulated.transport(sim, function(request, inner)
       local response, failure = inner:send(request)
       if response and request.operation == emptied then
         response.body = response.body:gsub('"(%a+)":"[^"]*"', '"%1":""')
       end
       return response, failure
-    end }, { __index = inner })
-    client = client_of(broker, { transport = transport })
+    end) })
     for _, name in ipairs { "wallet.withdraw", "wallet.withdraw_legacy", "wallet.transfer", "wallet.internal_transfer",
       "broker.transfer", "sub_account.transfer", "broker.create_sub_account", "broker.create_api_key",
       "sub_account.delete_api_key" } do
@@ -173,7 +175,7 @@ describe("an answer whose id is empty", function()
       emptied = nil
       assert.is_nil(result)
       assert.same({ "decode", "unknown" }, { err.kind, err.outcome }, name)
-      assert.equal("done", assert(client:reconcile(err)).outcome, name)
+      assert.equal("done", reconciled(err).outcome, name)
       sim:advance(60000)
     end
   end)
@@ -185,20 +187,20 @@ describe("two records that fit", function()
   it("are distinguished when the other belongs to a call with a known end", function()
     local first = assert(client.wallet:transfer(params))
     local err = lose("wallet.transfer", { kind = "lost_answer" })
-    local answer = assert(client:reconcile(err))
+    local answer = reconciled(err)
     assert.equal("done", answer.outcome)
     assert.are_not.equal(first.tranId, answer.record.tranId)
 
     sim:advance(1)
     err = lose("wallet.transfer", { kind = "reset", when = "before" })
-    assert.equal("not_done", assert(client:reconcile(err)).outcome)
+    assert.equal("not_done", reconciled(err).outcome)
   end)
 
   it("are left undecided when somebody else made one of them", function()
     local other = client_of(broker)
     assert(other.wallet:transfer(params))
     local err = lose("wallet.transfer", { kind = "lost_answer" })
-    local answer = assert(client:reconcile(err))
+    local answer = reconciled(err)
     assert.equal("undecided", answer.outcome)
     assert.equal(2, #answer.candidates)
     assert.is_string(answer.reason)
@@ -208,7 +210,7 @@ describe("two records that fit", function()
     local one = lose("wallet.transfer", { kind = "lost_answer" })
     local two = lose("wallet.transfer", { kind = "reset", when = "before" })
     local outcomes = {}
-    for _, err in ipairs { one, two } do outcomes[assert(client:reconcile(err)).outcome] = true end
+    for _, err in ipairs { one, two } do outcomes[reconciled(err).outcome] = true end
     assert.same({ undecided = true }, outcomes)
   end)
 
@@ -219,7 +221,7 @@ describe("two records that fit", function()
     local first = assert(client.wallet:transfer(params, { info = info }))
     assert.equal(40, #first.tranId)
     local err, lost_at = lose("wallet.transfer", { kind = "reset", when = "before" }), sim:now()
-    assert.equal("undecided", assert(client:reconcile(err)).outcome)
+    assert.equal("undecided", reconciled(err).outcome)
     assert.is_true(sim:now() - lost_at >= 290000)
   end)
 
@@ -259,7 +261,7 @@ describe("reconcile", function()
     for _ = 1, 125 do
       assert(client.wallet:internal_transfer(small))
     end
-    local answer = assert(client:reconcile(err)) -- a hundred a page
+    local answer = reconciled(err) -- a hundred a page
     assert.equal("done", answer.outcome)
     assert.equal("4", answer.record.amount)
     assert.equal("zed@mail.example", answer.record.toAccount)
@@ -268,16 +270,16 @@ describe("reconcile", function()
     sim:fault { kind = "lost_answer", operation = "wallet.cancel_withdrawal" }
     local _, lost = client.wallet:cancel_withdrawal(old)
     sim:advance(40 * 86400000) -- six windows ago
-    assert.equal("done", assert(client:reconcile(lost)).outcome)
+    assert.equal("done", reconciled(lost).outcome)
   end)
 
   it("takes an intent as well as an error, and reconciles it after months by its id", function()
     local err = lose("wallet.withdraw", { kind = "lost_answer" })
     sim:advance(60 * 86400000)
     local intent = { operation = err.intent.operation, params = err.intent.params, sent_at = err.intent.sent_at }
-    assert.equal("done", assert(client:reconcile(intent)).outcome)
+    assert.equal("done", reconciled(intent).outcome)
     sim:advance(60 * 86400000)
-    local answer = assert(client:reconcile(intent)) -- beyond the 90 days of the history
+    local answer = reconciled(intent) -- beyond the 90 days of the history
     assert.equal("undecided", answer.outcome)
     assert.matches("too long ago", answer.reason)
   end)
@@ -297,45 +299,37 @@ describe("reconcile", function()
     assert(client.broker:create_sub_account { subAccount = "freshdesk01", note = "first" })
     sim:advance(60000)
     local err = lose("broker.create_sub_account", { kind = "reset", when = "before" })
-    local answer = assert(client:reconcile(err))
+    local answer = reconciled(err)
     assert.equal("not_done", answer.outcome)
     assert.matches("taken before", answer.reason)
   end)
 
   -- A call that made no account, and the account of its name that the service then shows with this time, or with none.
-  local function account_shown(time_of)
-    local err = lose("sub_account.create_sub_account", { kind = "reset", when = "before" })
-    local name, sent_at = err.intent.params.subAccount, err.intent.sent_at
-    local inner = sim:transport()
-    local other = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
-      clock = function() return sim:now() end, rate_limit = false,
-      transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function()
+  for shown, case in pairs { ["shows no time"] = { outcome = "undecided" },
+    ["was made later"] = { outcome = "undecided", later_ms = 4000000 },
+    ["was made when it was sent"] = { outcome = "done", later_ms = 0 } } do
+    it(("says %s of an account that %s"):format(case.outcome, shown), function()
+      local err = lose("sub_account.create_sub_account", { kind = "reset", when = "before" })
+      local time = case.later_ms and (',"createTime":%.0f'):format(err.intent.sent_at + case.later_ms) or ""
+      local other = client_of(broker, { transport = simulated.transport(sim, function()
         return { status = 200, headers = "", body = ('{"code":"0","data":[{"subAccount":"%s","isFreeze":false%s}]}')
-          :format(name, time_of(sent_at)) }
-      end } })
-    return assert(other:reconcile { operation = err.intent.operation, params = err.intent.params, sent_at = sent_at })
+          :format(err.intent.params.subAccount, time) }
+      end) })
+      local answer = reconciled({ operation = err.intent.operation, params = err.intent.params,
+        sent_at = err.intent.sent_at }, other)
+      assert.equal(case.outcome, answer.outcome)
+      if case.outcome ~= "undecided" then return end
+      assert.equal(1, #answer.candidates)
+      assert.matches("^times: ", answer.reason)
+    end)
   end
-
-  it("does not take an account for the call's that shows no time", function()
-    local answer = account_shown(function() return "" end)
-    assert.equal("undecided", answer.outcome)
-    assert.equal(1, #answer.candidates)
-    assert.matches("^times: ", answer.reason)
-  end)
-
-  it("does not take an account for the call's that was made later", function()
-    local answer = account_shown(function(sent_at) return (',"createTime":%.0f'):format(sent_at + 4000000) end)
-    assert.equal("undecided", answer.outcome)
-    assert.matches("^times: ", answer.reason)
-    assert.equal("done", account_shown(function(sent_at) return (',"createTime":%.0f'):format(sent_at) end).outcome)
-  end)
 
   it("never says not_done of a broker's withdrawal", function()
     local err = lose("broker.withdraw", { kind = "reset", when = "before" })
-    assert.equal("undecided", assert(sub_client:reconcile(err)).outcome)
+    assert.equal("undecided", reconciled(err, sub_client).outcome)
     calls["broker.withdraw"].remark = nil
     err = lose("broker.withdraw", { kind = "lost_answer" })
-    local answer = assert(sub_client:reconcile(err))
+    local answer = reconciled(err, sub_client)
     calls["broker.withdraw"].remark = "rent 12"
     assert.equal("undecided", answer.outcome)
     assert.equal(1, #answer.candidates)
@@ -343,12 +337,12 @@ describe("reconcile", function()
 
   it("finds no conversion, and says so only while there is still something to convert", function()
     local err = lose("wallet.convert", { kind = "reset", when = "before" })
-    assert.equal("not_done", assert(client:reconcile(err)).outcome)
+    assert.equal("not_done", reconciled(err).outcome)
     local _, params = prepare "wallet.convert"
     assert(client.wallet:convert(params))
     sim:advance(60000)
     err = lose("wallet.convert", { kind = "reset", when = "before" })
-    assert.equal("undecided", assert(client:reconcile(err)).outcome)
+    assert.equal("undecided", reconciled(err).outcome)
   end)
 
   it("returns the error when it cannot look", function()
@@ -357,7 +351,7 @@ describe("reconcile", function()
     local answer, problem = client:reconcile(err)
     assert.is_nil(answer)
     assert.equal(503, problem.http_status)
-    assert.equal("done", assert(client:reconcile(err)).outcome)
+    assert.equal("done", reconciled(err).outcome)
   end)
 
   -- Found by the torture: a page with one record of absurd numbers passed for a history that lacked the record.
@@ -371,7 +365,7 @@ describe("reconcile", function()
       assert.is_nil(answer)
       assert.equal("decode", problem.kind)
       sim:disarm()
-      assert.equal("done", assert(client:reconcile(err)).outcome)
+      assert.equal("done", reconciled(err).outcome)
     end
   end)
 
@@ -379,7 +373,7 @@ describe("reconcile", function()
     local _, err = client.broker:transfer { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "nobody01",
       asset = "USDT", amount = "1" }
     assert.equal("rejected", err.outcome)
-    assert.equal("not_done", assert(client:reconcile(err)).outcome)
+    assert.equal("not_done", reconciled(err).outcome)
     assert.is_nil(err.intent)
   end)
 
@@ -429,7 +423,7 @@ describe("the error of an unknown outcome", function()
 
   it("shows no more of an API key than identifies it", function()
     for _, name in ipairs { "broker.delete_api_key", "sub_account.delete_api_key" } do
-      assert(client.broker:create_api_key(calls["broker.create_api_key"]))
+      assert(client.broker:create_api_key(CREATED_KEY))
       local err = lose(name, { kind = "lost_answer" })
       local key = err.intent.params.apiKey
       assert.is_nil(tostring(err):find(key, 1, true))
@@ -460,7 +454,7 @@ describe("a request that somebody else sends", function()
         assert.is_nil(result)
         assert.same({ "decode", "unknown" }, { err.kind, err.outcome })
         assert.equal(info.intent, err.intent)
-        assert.equal("done", assert(who:reconcile(err)).outcome)
+        assert.equal("done", reconciled(err, who).outcome)
         assert.is_nil(tostring(err):find("{", 1, true))
       end)
 

@@ -67,7 +67,10 @@ describe("a subject", function()
     local own = subject_of({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "20.129" },
       "wallet.transfer")
     for _, case in ipairs { { paid, "amount", "10", true }, { paid, "amount", "9.9", false },
-      { own, "amount", "20.12", true }, { own, "amount", "19.129", false }, { paid, "address", "Tother", false },
+      { own, "amount", "20.12", true }, { own, "amount", "19.129", false },
+      { own, "amount", "20.0", true }, { subject_of({ fromAccountType = "SPOT", toAccountType = "FUTURES",
+        asset = "USDT", amount = "20.2" }, "wallet.transfer"), "amount", "20.1", true },
+      { paid, "amount", "0", true }, { paid, "amount", "x", true }, { paid, "address", "Tother", false },
       { paid, "address", ADDRESS:sub(1, 6) .. "***" .. ADDRESS:sub(-4), true } } do
       assert.equal(case[4], subjects.is_form(case[1], { [case[2]] = case[3] }, case[2]), case[3])
     end
@@ -81,6 +84,28 @@ describe("a subject", function()
       local subject, record = subject_of(sent), { applyTime = START + at }
       assert.same(expected, { subjects.is_near_in_time(subject, record), subjects.is_far(subject, record) }, at)
     end
+  end)
+
+  it("is far by times of milliseconds alone, and of a call whose window is known", function()
+    for at, expected in pairs { [1e12 - 1] = false, [1e12] = true, [1e13 - 1] = true, [1e13] = false, [0] = false } do
+      assert.equal(expected, subjects.is_far(subject_of(sent), { applyTime = at }), at)
+    end
+    assert.is_false(subjects.is_far(subject_of(sent), { applyTime = "1e12" }))
+    local planned = subjects.of { operation = "wallet.withdraw", params = sent }
+    assert.is_false(subjects.is_far(planned, { applyTime = 1e12 }))
+  end)
+
+  it("has kinds by coin and network, and takes a rounded id for its own", function()
+    local own = subject_of({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "usdt", amount = "1" },
+      "wallet.transfer")
+    assert.same({ "address USDT TRX", "memo- USDT TRX", "amount USDT nil" }, { subject_of(sent).kinds.address,
+      subject_of(sent).kinds.memo, own.kinds.amount })
+    local params = { coin = "USDT", address = ADDRESS, amount = "1", withdrawOrderId = "12345678901234567890" }
+    for shown, expected in pairs { ["1.2345678901234567e19"] = true, ["1.2e19"] = false, x = false } do
+      assert.equal(expected, subjects.is_form(subject_of(params), { withdrawOrderId = shown }, "id"), shown)
+    end
+    assert.is_false(subjects.is_form(subject_of { coin = "USDT", address = ADDRESS, amount = "1" }, {
+      withdrawOrderId = "x" }, "id"))
   end)
 
   it("is alike another that no record tells from it but by its id", function()

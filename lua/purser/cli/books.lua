@@ -101,9 +101,10 @@ actions.close = on_books(function(books, o) report.must(books:close_before(o.day
 local function date(time) return time ~= "" and time and purser.utc.text(math.floor(tonumber(time))):sub(1, 10) end
 
 actions.gaps = on_books(function(books, options)
-  local gaps = report.must(books:gaps())
-  for _, gap in ipairs(gaps) do gap.from, gap.to = date(gap.starts), date(gap.ends) or "now" end
-  output.print(GAPS, gaps, options, "all was read\n")
+  local gaps, least = report.must(books:gaps())
+  for _, gap in ipairs(gaps) do gap.from, gap.to = date(gap.starts) or nil, date(gap.ends) or "now" end
+  output.print(GAPS, gaps, options, least and ("all was read up to %s (%s, %s)\n"):format(
+    books.days:minute(least.read_to), least.owner, least.list))
 end)
 
 actions.events = on_books(function(books, options)

@@ -1,15 +1,55 @@
 -- SPDX-License-Identifier: MIT
 -- Walks by cursor while the host's clock is wrong by hours: no record is left out.
 
+local json = require "purser.json"
 local purser = require "purser"
-local set_clock = require "set_clock"
 
 local NOW, HOUR = 1700000000000, 3600000
+local WINDOW_MS, AHEAD_MS = 5000, 1000
+
+local function value(target, name) return tonumber(target:match(name .. "=(%d+)")) end
+
+-- Returns a service of deposits on virtual time, and a client whose host's clock may be wrong: the service rejects a
+-- request that is not of its time, as the document says (700003).
+-- { now, ahead, client, deposit(txId) }: `ahead` is by how many ms the client's clock is ahead of the service's `now`.
+local function service_at(now)
+  local self, deposits = { now = now, ahead = 0 }, {}
+
+  local function answer(target)
+    if target:find("/api/v3/time", 1, true) then return { serverTime = self.now } end
+    local stamped = value(target, "timestamp")
+    if stamped > self.now + AHEAD_MS or stamped < self.now - WINDOW_MS then
+      return { code = 700003, msg = "Timestamp for this request is outside of the recvWindow." }, 400
+    end
+    local list = json.list {}
+    for _, deposit in ipairs(deposits) do
+      local at = deposit.insertTime
+      if at >= value(target, "startTime") and at <= value(target, "endTime") then list[#list + 1] = deposit end
+    end
+    return list
+  end
+
+  local transport = { sleep = function(_, ms) self.now = self.now + ms end }
+  function transport.send(_, request)
+    self.now = self.now + 20
+    local body, status = answer(request.target)
+    return { status = status or 200, headers = "", body = json.encode(body) }
+  end
+
+  self.client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
+    rate_limit = false, transport = transport, clock = function() return self.now + self.ahead end })
+
+  function self.deposit(tx_id)
+    deposits[#deposits + 1] = { coin = "USDT", network = "TRX", txId = tx_id, address = "TSample", amount = "5",
+      status = 5, insertTime = self.now }
+  end
+  return self
+end
 
 -- Returns what walks deliver, an hour after each other, where the clock is ahead by `wrong[i]` hours in the walk of
 -- that number and a deposit comes before each.
 local function delivered(wrong)
-  local service, cursor, list = set_clock(NOW), nil, {}
+  local service, cursor, list = service_at(NOW), nil, {}
   for i = 1, #wrong do
     service.deposit("tx" .. i)
     service.now = service.now + HOUR
@@ -53,11 +93,11 @@ describe("one walk delivers what came last, and ends at the service's time", fun
 
   it("where the clock is behind from the start", function()
     for _, params in ipairs { {}, { from = NOW - HOUR }, { from = NOW - HOUR, to = NOW + HOUR } } do
-      local service = set_clock(NOW)
+      local service = service_at(NOW)
       service.ahead = -2 * HOUR
       service.deposit "tx1"
       assert.are.same({ "tx1" }, walked(params, service))
-      service = set_clock(NOW) -- client:each walked to the wrong time
+      service = service_at(NOW) -- client:each walked to the wrong time
       service.ahead = -2 * HOUR
       service.deposit "tx1"
       assert.are.equal(1, #assert(service.client:each("wallet.deposit_history", params):collect()))
@@ -65,7 +105,7 @@ describe("one walk delivers what came last, and ends at the service's time", fun
   end)
 
   it("where the clock falls behind in the middle", function()
-    local service = set_clock(NOW)
+    local service = service_at(NOW)
     service.now = NOW - 20 * 24 * HOUR
     service.deposit "old"
     service.now = NOW
@@ -80,14 +120,14 @@ describe("one walk delivers what came last, and ends at the service's time", fun
   end)
 
   it("where another call corrects the clock, before the first page or in the middle", function()
-    local service = set_clock(NOW)
+    local service = service_at(NOW)
     service.deposit "tx1"
     service.now, service.ahead = NOW + 100, -2 * HOUR
     local walk = service.client.wallet:each_deposit()
     assert(service.client:sync_clock())
     assert.are.equal("tx1", assert(walk:next()).txId)
 
-    service = set_clock(NOW)
+    service = service_at(NOW)
     service.now = NOW - 20 * 24 * HOUR
     service.deposit "old"
     service.now = NOW

@@ -3,6 +3,7 @@
 -- mean it: walks and strict readings read them whole, and a total that is none of a page is held to.
 
 local reading = require "purser.write.reading"
+local simulated = require "simulated"
 local operations = require "purser.client.operations"
 local purser = require "purser"
 
@@ -12,16 +13,12 @@ local TYPES = { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "t
 local function world(count, change)
   local sim = purser.sim.new { variant = "live" }
   local owner = assert(sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000000" } })
-  local inner = sim:transport()
-  local client = assert(purser.new { base_url = "http://localhost", rate_limit = false, api_key = owner.api_key,
-    secret_key = owner.secret_key, clock = function() return sim:now() end, transport = {
-      sleep = function(_, ms) inner:sleep(ms) end,
-      send = function(_, request)
-        local response, failure = inner:send(request)
-        if response and change then change(request.target, response) end
-        return response, failure
-      end,
-    } })
+  local client = simulated.client(sim, owner, { rate_limit = false,
+    transport = simulated.transport(sim, function(request, inner)
+      local response, failure = inner:send(request)
+      if response and change then change(request.target, response) end
+      return response, failure
+    end) })
   assert(client.sub_account:create_sub_account { subAccount = TYPES.toAccount, note = "n" })
   for i = 1, count do
     assert(client.sub_account:transfer { toAccount = TYPES.toAccount, fromAccountType = "SPOT",

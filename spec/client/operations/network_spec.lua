@@ -87,6 +87,10 @@ describe("an address", function()
     assert.equal("Two", address.find(close, "AB").network)
     assert.equal("One", address.find(close, "A-B").network)
     assert.equal("the network a.b may be A-B (One), AB (Two); say which", select(2, address.find(close, "a.b")))
+    for _, network in ipairs(close.networkList) do network.netWork = nil end
+    close.networkList[1].network, close.networkList[2].network = "New (Chain)", "new-chain"
+    assert.equal(close.networkList[1], address.find(close, "New (Chain)"))
+    assert.equal(close.networkList[2], address.find(close, "new-chain"))
     assert.equal("X has no network z; it has ? (?)", select(2, address.find({ coin = "X", networkList = { {} } }, "z")))
     assert.same({ nil, "the network must be named by a text" }, { address.find(coin, 7) })
     assert.equal(trx, address.find { coin = "USDT", networkList = { trx } })

@@ -98,44 +98,57 @@ describe("reconcile.lines", function()
 end)
 
 describe("reconcile.measure_fees", function()
-  -- Returns what is measured of withdrawals of these fees when so much went beyond their amounts.
-  local function measured(fees, beyond)
-    local entries, total = {}, decimal(0)
-    for i, fee in ipairs(fees) do
-      entries[i] = entry(1.5, "-20", { entity = "withdrawal", fee = fee }, { rid = "w" .. i,
-        fact = { is_unknown = true } })
-      total = total + "20"
+  -- Returns the entries of a withdrawal of 20 whose state changed each day, and its fact.
+  local function withdrawal(rid, fee, ...)
+    local versions, fact = {}, { is_unknown = true, inside = true }
+    for i, class in ipairs { ... } do
+      versions[i] = { rid = rid, entity = "withdrawal", class = class, fee = fee, amount = "20", asset = "USDT",
+        from_owner = "Main", booked = time(i + .5), seen = time(i + .5), rev = ("%012d"):format(i * 10 + 5) }
     end
-    reconcile.measure_fees(entries, { Main = { reading(1, "USDT=1000"),
-      reading(2, "USDT=" .. tostring(decimal "1000" - total - beyond)) } }, chart)
-    local words = {}
-    for i, one in ipairs(entries) do
-      words[i] = one.fact.measured == nil and "?" or one.fact.measured and "inside" or "on top"
+    return postings.entries(versions, fact, chart), fact
+  end
+
+  -- Measures withdrawals { fee, classes } with a reading a day; returns where the fees stand.
+  local function measured(withdrawals, ...)
+    local entries, facts, readings = {}, {}, {}
+    for i, one in ipairs(withdrawals) do
+      local list
+      list, facts[i] = withdrawal("w" .. i, (table.unpack or unpack)(one)) -- luacheck: ignore
+      for _, each in ipairs(list) do entries[#entries + 1] = each end
     end
-    return table.concat(words, ", ")
+    for i, balance in ipairs { ... } do readings[i] = reading(i, "USDT=" .. balance) end
+    reconcile.measure_fees(entries, { Main = readings }, chart)
+    for i, fact in ipairs(facts) do
+      facts[i] = fact.measured == nil and "?" or fact.measured and "inside" or "on top"
+      assert.equal(fact.measured ~= nil, fact.is_measured == true)
+    end
+    return table.concat(facts, ", ")
   end
 
   it("finds whether nothing or all fees went beyond the amounts, and guesses none", function()
-    assert.equal("on top", measured({ "1" }, "1"))
-    assert.equal("inside", measured({ "1" }, "0"))
-    assert.equal("on top, on top, on top", measured({ "1", "0.5", "0.3" }, "1.8"))
-    assert.equal("?, ?", measured({ "1", "0.5" }, "0.5")) -- a trade of 0.5 looks like that
+    assert.equal("on top", measured({ { "1", "done" } }, "1000", "979"))
+    assert.equal("inside", measured({ { "1", "done" } }, "1000", "980"))
+    local three = { { "1", "done" }, { "0.5", "done" }, { "0.3", "done" } }
+    assert.equal("on top, on top, on top", measured(three, "1000", "938.2"))
+    assert.equal("?, ?", measured({ three[1], three[2] }, "1000", "959.5")) -- a trade of 0.5 looks like that
   end)
 
   it("measures a sent withdrawal, none that waits, and none where the first balance came later", function()
-    local function fact_of(class, readings)
-      local one = entry(1.5, "-20", { entity = "withdrawal", fee = "1", class = class },
-        { fact = { is_unknown = true } })
-      reconcile.measure_fees({ one }, { Main = readings }, chart, utc)
-      return one.fact.measured, one.fact.is_measured
-    end
-    local both = { reading(1, "USDT=1000"), reading(2, "USDT=979") }
-    assert.same({ false, true }, { fact_of("sent", both) })
-    assert.same({}, { fact_of("pending", both) })
-    assert.same({}, { fact_of("sent", { reading(2, "USDT=979") }) })
-    assert.same({ true, true }, { fact_of("done", { reading(1, "USDT=1000"), reading(2, "USDT=980") }) })
-    local known = entry(1.5, "-20", { entity = "withdrawal", fee = "1" }, { fact = {} })
-    reconcile.measure_fees({ known }, { Main = both }, chart)
-    assert.same({}, known.fact)
+    assert.equal("on top", measured({ { "1", "sent" } }, "1000", "979"))
+    assert.equal("?", measured({ { "1", "pending" } }, "1000", "1000"))
+    assert.equal("on top", measured({ { "1", "pending", "sent", "done" } }, "1000", "1000", "979", "979"))
+    assert.equal("?", measured({ { "1", "sent" } }, "979"))
+    local entries = withdrawal("w", "1", "sent")
+    entries[1].fact = {}
+    reconcile.measure_fees(entries, { Main = { reading(1, "USDT=1000"), reading(2, "USDT=979") } }, chart)
+    assert.same({}, entries[1].fact)
+  end)
+
+  it("counts the fee of a withdrawal that came back, and finds nothing where all fees add up to zero", function()
+    local one, other = { "1", "sent", "void" }, { "1", "pending", "sent" }
+    assert.equal("on top, ?", measured({ one, other }, "1000", "979", "979"))
+    assert.equal("inside, ?", measured({ one, other }, "1000", "980", "980"))
+    assert.equal("on top, on top, on top", measured({ { "3", "done", "void" }, other, other }, "1000", "977", "958"))
+    assert.equal("?, ?", measured({ { "1", "done", "void" }, other }, "1000", "979.5", "979.5"))
   end)
 end)

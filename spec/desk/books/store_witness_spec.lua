@@ -99,6 +99,84 @@ describe("Books that were put back from a copy", function()
     second:close()
   end)
 
+  -- Returns a world, its open books, a function that makes a deposit and reads it, and one that writes the rows of the
+  -- database as it is now over those that come later.
+  local function with_copy()
+    local world, path = books_world.new { subs = 0 }, files.new_path()
+    local books = books_world.open(world, { sqlite = path })
+    local function pay(amount, other)
+      assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = amount })
+      world.sim:advance(60000)
+      return (other or books):sync()
+    end
+    assert(pay "5")
+    local copy = files.keep(path .. ".copy")
+    files.write(copy, "")
+    assert(books.store.db:rows(("VACUUM INTO '%s'"):format(copy)))
+    local function restore()
+      local db = books.store.db
+      assert(db:rows(("ATTACH '%s' AS copy"):format(copy)))
+      for _, table in ipairs(assert(db:rows "SELECT name FROM sqlite_master WHERE type = 'table'")) do
+        assert(db:rows("DELETE FROM main." .. table.name))
+        assert(db:rows(("INSERT INTO main.%s SELECT * FROM copy.%s"):format(table.name, table.name)))
+      end
+      assert(db:rows "DETACH copy")
+    end
+    return world, books, pay, restore
+  end
+
+  local function is_refused(done, err)
+    assert.is_nil(done)
+    assert.matches("the database is older than it was, as where a copy was put back", err.message)
+  end
+
+  it("are written by no process that has them open, not even with a list that shows nothing new", function()
+    local world, books, pay, restore = with_copy()
+    assert(pay "7")
+    local write, writes = books.store.write, 0
+    function books.store.write(...)
+      writes = writes + 1
+      if writes == 3 then restore() end -- in the middle of a reading
+      return write(...)
+    end
+    world.sim:advance(60000)
+    is_refused(books:sync())
+    is_refused(books:sync())
+    is_refused(books:deliver())
+    books:close()
+  end)
+
+  it("were told up to the revision of each statement, also where a run was killed before it noted so", function()
+    local world, books, pay, restore = with_copy()
+    books.store.note = function() error("killed", 0) end
+    assert.is_false(pcall(pay, "7"))
+    books.store.note = nil
+    local other = books_world.open(world, { sqlite = books.store.db.files[1].path })
+    assert(other:statement(NOVEMBER))
+    other:close()
+    restore()
+    is_refused(pay "9")
+    books:close()
+  end)
+
+  it("give no revision twice where an old copy is put back again", function()
+    local _, books, pay, restore = with_copy()
+    local last = 0
+    for i = 1, 3 do
+      assert(pay(("%d"):format(i)))
+      assert.is_true(tonumber(books.store:rev()) > last)
+      last = tonumber(books.store:rev())
+      restore()
+      is_refused(books:sync())
+      assert(books:sync { again = true })
+      assert.is_true(tonumber(books.store:rev()) > last)
+    end
+    local done, err = books:sync { again = true } -- at the same moment
+    assert.is_nil(done)
+    assert.matches("the clock shows no later time than when they were begun again before; wait", err.message)
+    books:close()
+  end)
+
   it("that cannot write their witness say so, and hand over no event", function()
     local world = books_world.new { subs = 0 }
     local path = files.new_path()
@@ -108,7 +186,10 @@ describe("Books that were put back from a copy", function()
     assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = "5" })
     local report, err = books:sync()
     assert.is_nil(report)
-    assert.matches("witness .* is of another database, or gone", err.message)
+    assert.matches("its witness is missing, or was copied with it", err.message)
+    local delivered, refused = books:deliver()
+    assert.is_nil(delivered)
+    assert.matches("purser sync --again", refused.message, 1, true)
     books:close()
   end)
 end)

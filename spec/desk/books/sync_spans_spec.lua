@@ -69,7 +69,7 @@ describe("A list of the books", function()
     return texts
   end
 
-  it("is read first as far back as the service shows, or the user says, then from where it was read to", function()
+  it("is read first as far back as the service shows, or the user says, then what was young before", function()
     assert.same({ true, { { "walk", -90 * DAY + 5 * MINUTE, 0 } }, { changes = 0, is_read = true } }, { read() })
     assert.same({ owner = "Main", list = "deposit", read_to = ("%d"):format(START),
       read_from = ("%d"):format(START - 90 * DAY + 5 * MINUTE) }, source())
@@ -80,7 +80,7 @@ describe("A list of the books", function()
     assert.same({ { "walk", -WEEK, 0 } }, select(2, read(3 * HOUR))) -- once in three hours
     assert.same({ { "walk", -DAY, 0 } }, select(2, read(MINUTE)))
     assert.same({ { "walk", -DAY, 0 } }, select(2, read(2 * HOUR + 56 * MINUTE))) -- a minute before the next time
-    assert.same({ { "walk", -10 * DAY - HOUR, 0 } }, select(2, read(10 * DAY))) -- an hour behind where it was read to
+    assert.same({ { "walk", -10 * DAY - WEEK + 6 * HOUR, 0 } }, select(2, read(10 * DAY))) -- what was young then
     list.list, list.reach, books.since = "third", nil, 1e15
     assert.same({ { "walk", -now, 0 } }, select(2, read()))
   end)

@@ -121,6 +121,21 @@ describe("books:sync", function()
     assert.is_true(killed > 100 / draws.STEP)
   end)
 
+  it("sees what became, in weeks without a reading, of a record that was young at the last", function()
+    local world = books_world.new { subs = 0 }
+    local books = books_world.open(world)
+    local made = deposit(world, "5", nil, { time = world.sim:now() - 5 * DAY })
+    world.sim:advance(10 * MINUTE)
+    sync(books)
+    assert.same({ "Main 5 done" }, states(books, "deposit"))
+    world.sim:set_deposit(made.id, 7)
+    deposit(world, "6", nil, { time = world.sim:now() - 5 * DAY })
+    world.sim:advance(30 * DAY)
+    sync(books)
+    assert.same({ "Main 5 void", "Main 6 done" }, states(books, "deposit"))
+    books:close()
+  end)
+
   it("goes on where its last transaction ended, and asks for nothing twice that it had", function()
     local world = books_world.new { subs = 0 }
     for day = 1, 85, 4 do deposit(world, "5", nil, { time = world.sim:now() - day * DAY }) end

@@ -7,13 +7,6 @@ local purser = require "purser"
 
 local told = monitored.told
 
-local function files_of(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
 local world, sim, owner, client
 
 before_each(function()
@@ -105,7 +98,7 @@ describe("a deposit", function()
     assert.same({ "deposit of USDT: nil -> PENDING" }, (shown(alerts)))
     sim:advance(15 * 86400000)
     assert.same({}, (shown(alerts)))
-    local kept = assert(files_of(path))
+    local kept = assert(files.read(path))
     assert.is_nil(kept:find("deposit of USDT", 1, true)) -- what is long past is forgotten
     assert.truthy(kept:find("deposits of USDT above 1000", 1, true))
   end)

@@ -2,13 +2,13 @@
 -- Payouts with a journal that was lost, at a service whose history shows ids cut short, hidden in part or as numbers.
 
 local purser = require "purser"
+local simulated = require "simulated"
 
 local DIGITS = "12345678901234567890123456789012"
 local sim, account, path, journal, spell
 
 local function transport()
-  local inner = sim:transport()
-  return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+  return simulated.transport(sim, function(request, inner)
     local response, failure = inner:send(request)
     if response and request.operation == "sub_account.transfer_history" then
       response.body = response.body:gsub('("clientTranId":%s*)"([^"]*)"', function(name, id)
@@ -16,7 +16,7 @@ local function transport()
       end)
     end
     return response, failure
-  end }
+  end)
 end
 
 local function payouts_with(more)

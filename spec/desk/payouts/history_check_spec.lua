@@ -11,39 +11,39 @@ local schedule = require "purser.schedule"
 before_each(at.begin)
 after_each(at.finish)
 
+local HISTORY = "sub_account.transfer_history"
+
+-- The first and the last moment that a request asks for.
+local function bounds(request)
+  return tonumber(request.target:match "startTime=(%d+)"), tonumber(request.target:match "endTime=(%d+)")
+end
+
+local function applied(operation) return at.counted(operation or at.TRANSFER, "applied") end
+
 describe("a history that counts its bounds in whole days", function()
   local DAY = 86400000
 
-  -- A client whose sub_account.transfer_history leaves out what it so hides.
-  local function client_by_days()
-    return at.client_with { transport = at.transport(function(request, inner)
-      local answer, err = inner:send(request)
-      if request.operation == "sub_account.transfer_history" then
-        local first = math.ceil(tonumber(request.target:match "startTime=(%d+)") / DAY) * DAY
-        local last = math.floor(tonumber(request.target:match "endTime=(%d+)") / DAY) * DAY
-        local shown = {}
-        for record in answer.body:gmatch "%b{}" do
-          local made = tonumber(record:match '"timestamp":(%d+)')
-          if made >= first and made <= last then shown[#shown + 1] = record end
-        end
-        answer.body = "[" .. table.concat(shown, ",") .. "]"
-      end
-      return answer, err
-    end) }
+  -- Leaves out of an answer what such a history hides.
+  local function hide(answer, request)
+    local first, last = bounds(request)
+    first, last = math.ceil(first / DAY) * DAY, math.floor(last / DAY) * DAY
+    local shown = {}
+    for record in answer.body:gmatch "%b{}" do
+      local made = tonumber(record:match '"timestamp":(%d+)')
+      if made >= first and made <= last then shown[#shown + 1] = record end
+    end
+    answer.body = "[" .. table.concat(shown, ",") .. "]"
   end
 
   for _, days in ipairs { 0, 28, 29, 30, 31, 32, 33, 59, 60, 61, 62 } do
     it(("hides no payment that was made %d days ago"):format(days), function()
       at.sim:advance(DAY - at.sim:now() % DAY + 3600000)
-      at.add(at.payouts_with(), 1, 1)
-      assert.equal(1, assert(at.payouts_with():run()).done)
+      assert.equal(1, at.pay(1, 1).done)
       at.lose_journal()
       if days > 0 then at.sim:advance(days * DAY) end
-      at.client = client_by_days()
-      local payouts = at.payouts_with()
-      at.add(payouts, 1, 1)
-      assert(payouts:run())
-      assert.equal(1, at.counted(at.TRANSFER, "applied"))
+      at.client = at.client_shown(HISTORY, hide)
+      at.pay(1, 1)
+      assert.equal(1, applied())
     end)
   end
 end)
@@ -69,72 +69,50 @@ end)
 
 describe("two records with the id of one payment", function()
   it("are no reason to pay it again, where the later one failed", function()
-    at.add(at.payouts_with(), 1, 1)
-    assert.equal(1, assert(at.payouts_with():run()).done)
+    assert.equal(1, at.pay(1, 1).done)
     local id = assert(at.payouts_with():find "invoice-1").params.clientTranId
     at.lose_journal()
     at.sim:advance(100 * 3600000) -- so long that a look at the time of the later one does not show the first
     local made = at.sim:now() - 3600000
     local failed = ('{"tranId":"99","clientTranId":"%s","asset":"USDT","amount":"1","status":"FAILED","timestamp":%d}')
       :format(id, made)
-    at.client = at.client_with { transport = at.transport(function(request, inner)
-      local answer, err = inner:send(request)
-      local first = tonumber(request.target:match "startTime=(%d+)")
-      local last = tonumber(request.target:match "endTime=(%d+)")
-      if request.operation == "sub_account.transfer_history" and made >= first and made <= last then
-        assert.matches("^%[", answer.body)
-        local rest = request.target:find "page=1&" and answer.body:sub(2) or "]"
-        if request.target:find "page=1&" then answer.body = "[" .. failed .. (rest == "]" and "" or ",") .. rest end
-      end
-      return answer, err
-    end) }
-    local payouts = at.payouts_with()
-    at.add(payouts, 1, 1)
-    assert.equal(1, assert(payouts:run()).done)
-    assert.equal(1, at.counted(at.TRANSFER, "applied"))
+    at.client = at.client_shown(HISTORY, function(answer, request)
+      local first, last = bounds(request)
+      if made < first or made > last then return end
+      assert.matches("^%[", answer.body)
+      local rest = request.target:find "page=1&" and answer.body:sub(2) or "]"
+      if request.target:find "page=1&" then answer.body = "[" .. failed .. (rest == "]" and "" or ",") .. rest end
+    end)
+    assert.equal(1, at.pay(1, 1).done)
+    assert.equal(1, applied())
   end)
 end)
 
 describe("payments that the journal does not know to be made", function()
   it("are found and not sent again when the journal was lost", function()
-    local payouts = at.payouts_with()
-    at.add(payouts, 1, 10)
-    assert.equal(10, assert(payouts:run()).done)
+    assert.equal(10, at.pay(1, 10).done)
     at.lose_journal()
-    payouts = at.payouts_with()
-    at.add(payouts, 1, 12)
-    local report = assert(payouts:run())
+    local report = at.pay(1, 12)
     assert.same({ 12, 0 }, { report.done, report.undecided })
-    assert.equal(12, at.counted(at.TRANSFER, "applied"))
-    assert.is_not_nil(assert(payouts:list "done")[1].record_id)
+    assert.equal(12, applied())
+    assert.is_not_nil(assert(at.payouts_with():list "done")[1].record_id)
   end)
 
   it("are found when an older copy of the journal was put back, those added again as well", function()
-    local payouts = at.payouts_with()
-    at.add(payouts, 1, 4)
-    at.journal:close()
-    at.copy(at.path, at.path .. ".copy")
-    at.open()
-    payouts = at.payouts_with()
-    at.add(payouts, 5, 8)
-    assert.equal(8, assert(payouts:run()).done)
-    at.journal:close()
-    at.copy(at.path .. ".copy", at.path)
-    at.open()
-    payouts = at.payouts_with()
-    at.add(payouts, 1, 8)
-    assert.equal(8, assert(payouts:run()).done)
-    assert.equal(8, at.counted(at.TRANSFER, "applied"))
+    at.add(at.payouts_with(), 1, 4)
+    at.keep_copy()
+    assert.equal(8, at.pay(5, 8).done)
+    at.put_back()
+    assert.equal(8, at.pay(1, 8).done)
+    assert.equal(8, applied())
   end)
 
   it("count in a spending limit at the time of their records", function()
     local DAY = 86400000
     local function run(first, last)
       at.client = at.client_with { guard = { spending_limit = { USDT = { amount = "3", period_ms = DAY } } } }
-      local payouts = at.payouts_with()
-      at.add(payouts, first, last)
-      assert(payouts:run())
-      return assert(payouts:find("invoice-" .. last)).state
+      at.pay(first, last)
+      return assert(at.payouts_with():find("invoice-" .. last)).state
     end
     at.sim:advance(DAY - at.sim:now() % DAY)
     assert.equal("done", run(2, 2))
@@ -148,81 +126,62 @@ describe("payments that the journal does not know to be made", function()
   end)
 
   it("are found when they are added while the program goes on", function()
-    local payouts = at.payouts_with()
-    at.add(payouts, 1, 3)
-    assert.equal(3, assert(payouts:run()).done)
+    assert.equal(3, at.pay(1, 3).done)
     at.lose_journal()
-    payouts = at.payouts_with()
+    local payouts = at.payouts_with()
     at.add(payouts, 4, 4)
     assert.equal(1, assert(payouts:run()).done)
     at.add(payouts, 1, 3)
     assert.equal(4, assert(payouts:run()).done)
-    assert.equal(4, at.counted(at.TRANSFER, "applied"))
+    assert.equal(4, applied())
   end)
 
   it("are undecided when the history shows their ids in another spelling, and never sent again", function()
     local spellings = { function(id) return id:upper() end, function(id) return " " .. id .. " " end,
       function(id) return id:sub(1, 20) end }
-    at.add(at.payouts_with(), 1, 3)
-    assert.equal(3, assert(at.payouts_with():run()).done)
+    assert.equal(3, at.pay(1, 3).done)
     for _, spell in ipairs(spellings) do
       at.lose_journal()
-      at.client = at.client_with { transport = at.transport(function(request, inner)
-        local response, failure = inner:send(request)
-        if response and request.operation == "sub_account.transfer_history" then
-          response.body = response.body:gsub('("clientTranId":%s*)"([^"]*)"', function(name, id)
-            return name .. '"' .. spell(id) .. '"'
-          end)
-        end
-        return response, failure
-      end) }
-      local payouts = at.payouts_with()
-      at.add(payouts, 1, 3)
-      assert.equal(3, assert(payouts:run()).undecided)
-      assert.equal(3, at.counted(at.TRANSFER, "applied"))
+      at.client = at.client_shown(HISTORY, function(response)
+        response.body = response.body:gsub('("clientTranId":%s*)"([^"]*)"', function(name, id)
+          return name .. '"' .. spell(id) .. '"'
+        end)
+      end)
+      assert.equal(3, at.pay(1, 3).undecided)
+      assert.equal(3, applied())
     end
   end)
 
   it("are found when the history filters by the clock of another zone", function()
-    at.add(at.payouts_with(), 1, 3)
-    assert.equal(3, assert(at.payouts_with():run()).done)
+    assert.equal(3, at.pay(1, 3).done)
     local made = assert(at.client.sub_account:transfer_history { fromAccountType = "SPOT", toAccountType = "SPOT",
       toAccount = "tradingdesk1" })
     assert.equal(3, #made)
     for _, hours in ipairs { -12, -8, 8, 14 } do
       at.lose_journal()
       local by = hours * 3600000
-      at.client = at.client_with { transport = at.transport(function(request, inner)
-        local response, failure = inner:send(request)
-        if response and request.operation == "sub_account.transfer_history" then
-          local first = tonumber(request.target:match "startTime=(%d+)") + by
-          local last = tonumber(request.target:match "endTime=(%d+)") + by
-          local kept = {}
-          for _, record in ipairs(request.target:find("&page=1&", 1, true) and made or {}) do
-            if record.timestamp >= first and record.timestamp <= last then kept[#kept + 1] = record end
-          end
-          response.body = json.encode(json.list(kept))
+      at.client = at.client_shown(HISTORY, function(response, request)
+        local first, last = bounds(request)
+        local kept = {}
+        for _, record in ipairs(request.target:find("&page=1&", 1, true) and made or {}) do
+          if record.timestamp >= first + by and record.timestamp <= last + by then kept[#kept + 1] = record end
         end
-        return response, failure
-      end) }
-      local payouts = at.payouts_with()
-      at.add(payouts, 1, 3)
-      assert.equal(3, assert(payouts:run()).done, hours)
-      assert.equal(3, at.counted(at.TRANSFER, "applied"), hours)
+        response.body = json.encode(json.list(kept))
+      end)
+      assert.equal(3, at.pay(1, 3).done, hours)
+      assert.equal(3, applied(), hours)
     end
   end)
 
   it("are undecided when the record of their id shows other content", function()
-    local payouts = at.payouts_with()
-    at.add(payouts, 1, 1)
-    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, at.pay(1, 1).done)
     at.lose_journal()
-    payouts = at.payouts_with()
+    local payouts = at.payouts_with()
     assert(payouts:add("invoice-1", at.TRANSFER, at.move "77"))
     local report = assert(payouts:run())
     assert.equal(1, report.undecided)
     assert.matches("carries its id", report.undecided_payments[1].message)
-    assert.equal(1, at.counted(at.TRANSFER, "applied"))
+    assert.equal(1, applied())
   end)
 
   it("are waited for as long as a request sent just before may need to be visible", function()
@@ -250,7 +209,7 @@ describe("payments that the journal does not know to be made", function()
         end
       end }
     assert.equal(1, assert(payouts:run()).done)
-    assert.equal(1, at.counted(at.TRANSFER, "applied"))
+    assert.equal(1, applied())
   end)
 
   it("without ids are undecided when a record is equal that no known call has made, and paid when a person says so",
@@ -269,12 +228,12 @@ describe("payments that the journal does not know to be made", function()
       assert.same({ 1, 1 }, { report.done, report.undecided })
       assert.matches("^similar: .*: .- shows %S+ of %d%d%d%d%-%d%d%-%d%dT%d%d:%d%d:%d%d%.%d+Z",
         report.undecided_payments[1].message)
-      assert.equal(4, at.counted("wallet.transfer", "applied"))
+      assert.equal(4, applied "wallet.transfer")
       assert.is_true(payouts:retry "d")
       assert.equal(1, assert(payouts:run()).undecided) -- looked for once more
       assert.is_true(payouts:retry("d", { force = true }))
       assert.equal(2, assert(payouts:run()).done)
-      assert.equal(5, at.counted("wallet.transfer", "applied"))
+      assert.equal(5, applied "wallet.transfer")
     end)
 
   it("name three of the records that may be theirs, and the number of the others", function()
@@ -294,19 +253,15 @@ describe("payments that the journal does not know to be made", function()
       { '"USDT"', "null" }, { '"USDT"', '"usdt"' } } do
       at.lose_journal()
       local changes = 0
-      at.client = at.client_with { transport = at.transport(function(request, inner)
-        local response, failure = inner:send(request)
-        if response and request.operation == "wallet.transfer_history" then
-          local count
-          response.body, count = response.body:gsub(shown[1], shown[2])
-          changes = changes + count
-        end
-        return response, failure
-      end) }
+      at.client = at.client_shown("wallet.transfer_history", function(response)
+        local count
+        response.body, count = response.body:gsub(shown[1], shown[2])
+        changes = changes + count
+      end)
       assert(at.payouts_with():add("c", "wallet.transfer", at.own "9.999"))
       assert.equal(1, assert(at.payouts_with():run()).undecided, shown[2])
       assert.is_true(changes > 0)
-      assert.equal(1, at.counted("wallet.transfer", "applied"))
+      assert.equal(1, applied "wallet.transfer")
     end
   end)
 
@@ -337,7 +292,7 @@ describe("payments that the journal does not know to be made", function()
     local report = assert(at.payouts_with { worker = "one" }:run())
     assert.is_true(is_over)
     assert.same({ 2, 0 }, { report.done, report.undecided })
-    assert.equal(2, at.counted("wallet.transfer", "applied"))
+    assert.equal(2, applied "wallet.transfer")
   end)
 
   it("without ids stay undecided as many as there are records of equal ones, and no more", function()
@@ -350,11 +305,11 @@ describe("payments that the journal does not know to be made", function()
     at.lose_journal()
     local report = pay(1, 5)
     assert.same({ 3, 2 }, { report.done, report.undecided })
-    assert.equal(5, at.counted("wallet.transfer", "applied"))
+    assert.equal(5, applied "wallet.transfer")
     for _, payment in ipairs(report.undecided_payments) do assert.is_true(at.payouts_with():retry(payment.key)) end
     report = pay(6, 5)
     assert.same({ 3, 2 }, { report.done, report.undecided })
-    assert.equal(5, at.counted("wallet.transfer", "applied"))
+    assert.equal(5, applied "wallet.transfer")
   end)
 
   it("are blocked when the service does not know the account that their history is asked for", function()
@@ -370,12 +325,9 @@ describe("payments that the journal does not know to be made", function()
 
   it("are not sent where the history shows fewer records than it counts, and the run ends", function()
     assert(at.client.wallet:transfer(at.own "7"))
-    at.client = at.client_with { transport = at.transport(function(request, inner)
-      local answer, err = inner:send(request)
-      if request.operation ~= "wallet.transfer_history" then return answer, err end
+    at.client = at.client_shown("wallet.transfer_history", function(answer)
       answer.body = answer.body:gsub('"total":1', '"total":9')
-      return answer, err
-    end) }
+    end)
     local payouts, looks = nil, 0
     payouts = at.payouts_with { progress_ms = 1, progress = function()
       looks = looks + 1
@@ -391,7 +343,7 @@ describe("payments that the journal does not know to be made", function()
   it("are not sent while the history cannot be read, and are blocked", function()
     local payouts = at.payouts_with()
     at.add(payouts, 1, 3)
-    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 1000 }
+    at.sim:fault { kind = "reject", operation = HISTORY, times = 1000 }
     local report = assert(payouts:run())
     assert.equal(3, report.blocked)
     assert.matches("; compare the values .*; make the history readable", report.blocked_payments[1].message)
@@ -404,7 +356,7 @@ describe("payments that the journal does not know to be made", function()
     for times, is_paid in pairs { [9] = true, [10] = false } do
       local payouts = at.payouts_with { queue = "q" .. times }
       at.add(payouts, 1, 1)
-      at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = times }
+      at.sim:fault { kind = "reject", operation = HISTORY, times = times }
       local report, err = payouts:run()
       at.sim:disarm()
       assert.equal(is_paid, report ~= nil and report.done == 1, tostring(err))
@@ -425,14 +377,10 @@ describe("payments that the journal does not know to be made", function()
   end)
 
   it("are paid twice where the check is switched off", function()
-    local payouts = at.payouts_with()
-    at.add(payouts, 1, 2)
-    assert.equal(2, assert(payouts:run()).done)
+    assert.equal(2, at.pay(1, 2).done)
     at.lose_journal()
-    payouts = at.payouts_with { history_check = "never" }
-    at.add(payouts, 1, 2)
-    assert.equal(2, assert(payouts:run()).done)
-    assert.equal(4, at.counted(at.TRANSFER, "applied"))
+    assert.equal(2, at.pay(1, 2, { history_check = "never" }).done)
+    assert.equal(4, applied())
   end)
 end)
 
@@ -440,9 +388,8 @@ describe("the clock of a host", function()
   for name, ms in pairs { ["an hour ahead"] = 3600000, ["an hour behind"] = -3600000 } do
     it(name .. " does not make the wait for earlier calls longer", function()
       at.client = at.client_with { clock = function() return at.sim:now() + ms end }
-      local payouts, began = at.payouts_with(), at.sim:now()
-      at.add(payouts, 1, 2)
-      assert.equal(2, assert(payouts:run()).done)
+      local began = at.sim:now()
+      assert.equal(2, at.pay(1, 2).done)
       assert.is_true(at.sim:now() - began < 120000, at.sim:now() - began)
     end)
   end

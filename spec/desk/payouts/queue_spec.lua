@@ -7,6 +7,7 @@ local operations = require "purser.client.operations"
 local own = require "own_journal"
 local queue = require "purser.desk.payouts.queue"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
 local DAY, LEASE_MS = 86400000, 20000
 local MOVE = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
 
@@ -17,19 +18,20 @@ local journal, now
 -- Runs `fn` in a transaction at the time of the test.
 local function within(fn) return own.within(fn, now) end
 
-local function worker(name, fields)
-  local all = { worker = name, queue = "q", account = "a", lease_ms = LEASE_MS }
-  for member, value in pairs(fields or {}) do all[member] = value end
-  return all
+-- Calls a function of the queue for a worker, or for whoever looks at QUEUE, in a transaction. Returns its first value.
+local function in_tx(name, self, ...)
+  local given = { ... }
+  return (within(function(tx) return queue[name](tx, self, unpack(given)) end))
 end
+
+local function worker(name) return { worker = name, queue = "q", account = "a", lease_ms = LEASE_MS } end
 
 local one, two = worker "one", worker "two"
 
 local function insert(key, fields)
   local payment = { key = key, operation = "wallet.transfer", params = MOVE }
   for name, value in pairs(fields or {}) do payment[name] = value end
-  return (within(function(tx) return queue.insert(tx, { queue = payment.queue or "q",
-    account = payment.account or "a" }, payment) end))
+  return in_tx("insert", { queue = payment.queue or "q", account = payment.account or "a" }, payment)
 end
 
 local function keys(list)
@@ -39,20 +41,16 @@ local function keys(list)
   return table.concat(found, " ")
 end
 
-local function take(self, count) return within(function(tx) return queue.take_waiting(tx, self, count or 9) end) end
+local function take(self, count) return in_tx("take_waiting", self, count or 9) end
 
-local function take_over(self)
-  return within(function(tx) return queue.take_abandoned(tx, self, 9) end)
-end
+local function take_over(self) return in_tx("take_abandoned", self, 9) end
 
 -- Begins an attempt. Returns its intent; nil where it must not be sent.
 local function mark(self, payment)
   return own.mark_sent(own.at(function() return now end), payment, self.worker, now)
 end
 
-local function move(self, payment, change)
-  return (within(function(tx) return queue.move(tx, self, payment, change) end))
-end
+local function move(self, payment, change) return in_tx("move", self, payment, change) end
 
 -- Ends an attempt, with what becomes of the payment.
 local function finish(intent, outcome, change, record)
@@ -60,7 +58,9 @@ local function finish(intent, outcome, change, record)
   assert(own.at(function() return now end):finish(intent, record, err, change))
 end
 
-local function find(key) return within(function(tx) return queue.find(tx, QUEUE, key) end) end
+local function find(key) return in_tx("find", QUEUE, key) end
+
+local function listed(state) return in_tx("list", QUEUE, state) end
 
 local function set(sql, ...) assert(journal.db:rows("UPDATE purser_calls SET " .. sql, ...)) end
 
@@ -78,7 +78,7 @@ describe("a reading of the queue", function()
   it("is taken over by the next but for what has changed, in whatever a plan reads of it", function()
     for _, key in ipairs { "a", "b", "c" } do insert(key) end
     insert("elsewhere", { queue = "other" })
-    local function read(before) return within(function(tx) return queue.read(tx, QUEUE, before) end) end
+    local function read(before) return in_tx("read", QUEUE, before) end
     local first = read()
     assert.equal("a b c", keys(first))
     assert.equal(first, read(first))
@@ -86,14 +86,14 @@ describe("a reading of the queue", function()
     for _, change in ipairs { "stage = 'failed'", "state = 'rejected'", "attempt = '1'", "disowned = 'yes'",
       "content = 'x'", "key = 'k'" } do
       local before = read()
-      within(function(tx) tx:rows("UPDATE purser_calls SET " .. change .. " WHERE payment = 'b'") end)
+      set(change .. " WHERE payment = 'b'")
       local later = read(before)
       assert.same({ true, true, false }, { later[1] == before[1], later[3] == before[3],
         later[2] == before[2] }, change)
     end
     local before = read(first)
     assert.equal("a b c d", keys(before))
-    within(function(tx) queue.mark(tx, QUEUE, "7", { { "c", "" }, { "a", "Acme Ltd" } }) end)
+    in_tx("mark", QUEUE, "7", { { "c", "" }, { "a", "Acme Ltd" } })
     local later = read(before)
     assert.same({ "7", "", "7" }, { later[1].mark, later[2].mark, later[3].mark })
     assert.equal(later, read(later))
@@ -119,12 +119,12 @@ describe("what waits", function()
     end
     assert.equal("now past", keys(take(one)))
     assert.same({}, take(one))
-    within(function(tx) queue.reclaim(tx, one) end)
+    in_tx("reclaim", one)
     assert.same({}, take(one))
     set("due_at = $1 WHERE payment = 'late'", time(3 * DAY + 1)) -- written while a clock was wrong
     set("stage = 'done', due_at = $1 WHERE payment = 'past'", time(4 * DAY))
     assert.same({}, take(one))
-    within(function(tx) queue.reclaim(tx, one) end)
+    in_tx("reclaim", one)
     assert.equal("late", keys(take(one)))
     assert.equal(now + 4 * DAY, find("past").due_at)
   end)
@@ -134,8 +134,8 @@ describe("what waits", function()
     local first = now
     for ms, left in pairs { [0] = 1, [300000] = 1, [300001] = 0, [3 * DAY + 1] = 0 } do
       set("due_at = $1", time(ms))
-      assert.equal(left, within(function(tx) return queue.left(tx, QUEUE) end), ms)
-      assert.equal(first + ms, assert(within(function(tx) return queue.find(tx, QUEUE, "a") end)).due_at)
+      assert.equal(left, in_tx("left", QUEUE), ms)
+      assert.equal(first + ms, assert(find "a").due_at)
     end
   end)
 
@@ -144,12 +144,12 @@ describe("what waits", function()
     move(one, take(one)[1], { stage = "waiting", blocked = true, message = "an equal one" })
     now = now + 9 * DAY
     assert.same({}, take(one))
-    assert.same({ 1, 1 }, { within(function(tx) return queue.counts(tx, QUEUE).waiting end),
-      within(function(tx) return queue.counts(tx, QUEUE).blocked end) })
-    assert.equal(0, within(function(tx) return queue.left(tx, QUEUE) end))
-    assert.equal("a", keys(within(function(tx) return queue.list(tx, QUEUE, "blocked") end)))
-    within(function(tx) queue.unblock(tx, QUEUE) end)
-    assert.same({}, within(function(tx) return queue.list(tx, QUEUE, "blocked") end))
+    local counts = in_tx("counts", QUEUE)
+    assert.same({ 1, 1 }, { counts.waiting, counts.blocked })
+    assert.equal(0, in_tx("left", QUEUE))
+    assert.equal("a", keys(listed "blocked"))
+    in_tx("unblock", QUEUE)
+    assert.same({}, listed "blocked")
     assert.equal("a", keys(take(one)))
   end)
 
@@ -197,26 +197,26 @@ describe("what was taken", function()
   it("is taken over by a run that begins while the lease ends later than any may", function()
     take(one)
     set("lease_until = $1", time(queue.MAX_LEASE_MS))
-    within(function(tx) queue.reclaim(tx, two) end)
+    in_tx("reclaim", two)
     assert.same({}, take_over(two))
     set("lease_until = $1", time(queue.MAX_LEASE_MS + 1))
     assert.same({}, take_over(two))
-    within(function(tx) queue.reclaim(tx, two) end)
+    in_tx("reclaim", two)
     assert.equal("a", keys(take_over(two)))
   end)
 
   it("is prolonged by its worker, and an ended lease that was given back is not", function()
     local payment = take(one)[1]
     now = now + LEASE_MS - 1
-    within(function(tx) queue.renew(tx, two) end)
-    within(function(tx) queue.renew(tx, one) end)
+    in_tx("renew", two)
+    in_tx("renew", one)
     now = now + LEASE_MS - 1
     assert.same({}, take_over(two))
     assert.truthy(mark(one, payment))
-    within(function(tx) queue.reclaim(tx, two) end)
+    in_tx("reclaim", two)
     assert.same({}, take_over(two))
-    within(function(tx) queue.reclaim(tx, one) end)
-    within(function(tx) queue.renew(tx, one) end)
+    in_tx("reclaim", one)
+    in_tx("renew", one)
     assert.equal("a", keys(take_over(two)))
   end)
 
@@ -239,9 +239,7 @@ describe("what was taken", function()
     for _, key in ipairs { "b", "c", "d" } do insert(key) end
     insert("e", { params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "77" } })
     local payment = find "a"
-    local function undecided_equals()
-      return within(function(tx) return queue.undecided_equals(tx, payment) end)
-    end
+    local function undecided_equals() return in_tx("undecided_equals", payment) end
     set "stage = 'undecided' WHERE payment <> 'a'"
     assert.equal(3, undecided_equals())
     set "state = 'undecided' WHERE payment = 'b'"
@@ -277,12 +275,8 @@ describe("what was rejected and is looked for", function()
   it("is taken over with the rest, with the reason", function()
     for _, key in ipairs { "a", "b", "c" } do insert(key) end
     for _, payment in ipairs(take(one)) do
-      local intent = assert(mark(one, payment))
-      if payment.key == "a" then
-        finish(intent, "rejected", { stage = "sent", rejected = true, message = "no funds" })
-      elseif payment.key == "b" then
-        finish(intent, "rejected", { stage = "sent", rejected = true })
-      end
+      local intent, message = assert(mark(one, payment)), payment.key == "a" and "no funds" or nil
+      if payment.key ~= "c" then finish(intent, "rejected", { stage = "sent", rejected = true, message = message }) end
     end
     assert.equal("no funds", find("a").rejection)
     assert.equal("it was rejected", find("b").rejection)
@@ -298,13 +292,13 @@ describe("what a person approved", function()
     local payment = take(one)[1]
     finish(assert(mark(one, payment)), "not_done", { stage = "undecided" })
     payment.state = "undecided"
-    assert.is_true((within(function(tx) return queue.put_back(tx, QUEUE, payment, "alice") end)))
+    assert.is_true(in_tx("put_back", QUEUE, payment, "alice"))
     assert.is_true(find("a").disowned)
     payment = take(one)[1]
     assert.is_true(payment.disowned)
     assert.is_true(move(one, payment, { stage = "waiting", blocked = true }))
     assert.is_true(find("a").disowned)
-    within(function(tx) queue.unblock(tx, QUEUE) end)
+    in_tx("unblock", QUEUE)
     payment = take(one)[1]
     assert.is_true(payment.disowned)
     local intent = assert(mark(one, payment))
@@ -327,9 +321,7 @@ describe("what failed or is undecided", function()
     assert(mark(one, payment))
   end)
 
-  local function put_back(by)
-    return (within(function(tx) return queue.put_back(tx, QUEUE, payment, by) end))
-  end
+  local function put_back(by) return in_tx("put_back", QUEUE, payment, by) end
 
   it("is put back once, as it was last sent, without its attempts", function()
     assert.is_false(put_back()) -- it is sent
@@ -349,23 +341,16 @@ describe("what failed or is undecided", function()
     assert.is_false(put_back "alice")
   end)
 
-  it("lets go on what waited for it, when it is put back", function()
-    insert "b"
-    set "stage = 'failed' WHERE payment = 'a'"
-    payment.state = "failed"
-    set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
-    assert.is_true(put_back "alice")
-    assert.equal("a b", keys(take(one)))
-  end)
-
-  it("lets go on what waited for it, when it is given up", function()
-    insert "b"
-    set "stage = 'failed' WHERE payment = 'a'"
-    payment.state = "failed"
-    set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
-    assert.is_true((within(function(tx) return queue.drop(tx, QUEUE, payment, "alice") end)))
-    assert.equal("b", keys(take(one)))
-  end)
+  for by, waiting in pairs { put_back = "a b", drop = "b" } do
+    it("lets go on what waited for it, at " .. by, function()
+      insert "b"
+      set "stage = 'failed' WHERE payment = 'a'"
+      payment.state = "failed"
+      set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
+      assert.is_true(in_tx(by, QUEUE, payment, "alice"))
+      assert.equal(waiting, keys(take(one)))
+    end)
+  end
 end)
 
 describe("the journal's knowledge of a payment", function()
@@ -379,7 +364,7 @@ describe("the journal's knowledge of a payment", function()
 
   local payment = { key = "a", operation = "wallet.transfer", params = MOVE }
 
-  local function equal_call() return (within(function(tx) return queue.equal_call(tx, one, payment) end)) end
+  local function equal_call() return in_tx("equal_call", one, payment) end
 
   it("has an equal call without a known end, first one that is undecided", function()
     assert.is_nil(equal_call())
@@ -407,9 +392,8 @@ describe("the journal's knowledge of a payment", function()
     insert("b", { queue = "r" })
     for _, stage in ipairs { "waiting", "taken", "undecided", "sent", "done", "failed", "dropped" } do
       set("stage = $1", stage)
-      local found = within(function(tx) return queue.elsewhere(tx, QUEUE) end)
       local may_be_made = stage == "waiting" or stage == "taken" or stage == "undecided"
-      assert.same({ stage, may_be_made and "b" or "" }, { stage, keys(found) })
+      assert.same({ stage, may_be_made and "b" or "" }, { stage, keys(in_tx("elsewhere", QUEUE)) })
     end
   end)
 
@@ -437,9 +421,7 @@ describe("the journal's knowledge of a payment", function()
     assert.is_false(insert("f", { id = "x", operation = "wallet.withdraw" })) -- one call has an id
     assert.is_false((insert "a"))
     local function other(key, id, name)
-      local row = within(function(tx)
-        return queue.other_with_id(tx, QUEUE, { key = key, id = id, given_id = name })
-      end)
+      local row = in_tx("other_with_id", QUEUE, { key = key, id = id, given_id = name })
       return row and { row.queue, row.payment }
     end
     assert.same({ "q", "a" }, other("z", "x", "withdrawOrderId"))
@@ -459,26 +441,25 @@ describe("the counts of a queue", function()
     insert("other", { queue = "r" })
     assert.same({ waiting = 1, taken = 1, sent = 1, done = 2, failed = 1, undecided = 1, total = 7, blocked = 0,
       dropped = 0, queue = "q" },
-      (within(function(tx) return queue.counts(tx, QUEUE) end)))
-    assert.equal(3, within(function(tx) return queue.left(tx, QUEUE) end))
-    assert.equal("k4 k7", keys(within(function(tx) return queue.list(tx, QUEUE, "done") end)))
+      in_tx("counts", QUEUE))
+    assert.equal(3, in_tx("left", QUEUE))
+    assert.equal("k4 k7", keys(listed "done"))
     insert "k0"
-    assert.same({ "k0", "k1" }, { within(function(tx) return queue.list(tx, QUEUE) end)[1].key,
-      within(function(tx) return queue.list(tx, QUEUE) end)[2].key })
+    assert.same({ "k0", "k1" }, { listed()[1].key, listed()[2].key })
     assert(journal.db:rows "DELETE FROM purser_calls WHERE payment = 'k0'")
-    assert.equal(7, #within(function(tx) return queue.list(tx, QUEUE) end))
+    assert.equal(7, #listed())
     assert.equal(require("purser.write.planned").content("wallet.transfer", MOVE), find("k1").content)
     assert.is_nil(find "none")
     assert.is_true(find("k1").added_at <= core.now_ms() + now)
   end)
 
   it("say what keeps a worker from sending", function()
-    assert.same({ sent = 0, others = 0 }, (within(function(tx) return queue.next_due(tx, one) end)))
+    assert.same({ sent = 0, others = 0 }, in_tx("next_due", one))
     for _, key in ipairs { "a", "b", "c" } do insert(key) end
     set("due_at = $1, message = 'a pause' WHERE payment = 'a'", time(500))
     set("stage = 'sent', worker = 'one' WHERE payment = 'b'")
     set("stage = 'taken', worker = 'two', lease_until = $1 WHERE payment = 'c'", time(900))
     assert.same({ due_at = now + 500, message = "a pause", sent = 1, others = 1, lease_until = now + 900 },
-      (within(function(tx) return queue.next_due(tx, one) end)))
+      in_tx("next_due", one))
   end)
 end)

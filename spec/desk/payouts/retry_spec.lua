@@ -393,6 +393,17 @@ describe("many payments", function()
   end)
 end)
 
+describe("a payment that was never sent, and that a person says was made", function()
+  it("can be said not to have been made", function()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    at.set "stage = 'undecided'"
+    assert.is_true(payouts:settle("a", "r-1", { by = "alice" }))
+    assert.equal("done", assert(payouts:find "a").state)
+    assert.is_true(at.journal:settle(assert(payouts:find "a").id, { outcome = "not_done", by = "alice" }))
+    assert.equal("not_done", assert(payouts:find "a").call_state)
+  end)
+end)
+
 describe("options of retry", function()
   it("are checked", function()
     for words, options in pairs { ["a table"] = 5, ['did you mean "force"'] = { forse = true },

@@ -101,6 +101,44 @@ describe("Customers of purser.receive", function()
     end
   end)
 
+  it("are looked at by the coins of their row and by that of all", function()
+    local contract = "0xdac17f958d2ee523a2206206994597c13d831ec7"
+    local coins = { { coin = "Usdt", networkList = { { netWork = "ETH", contract = contract } } }, { coin = "BTC" } }
+    local asked = 0
+    local function look(text, coin)
+      local found = assert(customers.warnings(store, "customer,address,coins\n" .. text, coin, function()
+        asked = asked + 1
+        return coins
+      end))
+      for i, one in ipairs(found) do found[i] = { one.customer, one.line, #one.warnings } end
+      return found
+    end
+    assert.same({}, look("a," .. contract .. ",\n"))
+    assert.equal(0, asked)
+    local rows_of_three = ("a,%s,usdt;btc\nb,%s,BTC XYZ\nc,%s,USDT\n"):format(contract, contract, contract)
+    assert.same({ { "a", 2, 1 }, { "c", 4, 1 } }, look(rows_of_three))
+    assert.equal(1, asked)
+    assert.same({ { "a", 2, 1 }, { "", 3, 1 } }, look(("a,%s,\n,No-Network,usdt\n"):format(contract), "USDT"))
+    assert.equal(2, asked)
+    local found = assert(customers.warnings(store, "customer,address,coins\na," .. contract .. ",USDT\nb," .. contract
+      .. ",\n", nil, function() return nil, { message = "refused" } end))
+    assert.same({ 1, { "the address was not compared with the coin's contracts: refused" } }, { #found,
+      found[1].warnings })
+  end)
+
+  it("stay where there is no new file", function()
+    assert(replace(HEAD .. "old,rOld,,,,,\n"))
+    assert.is_true(replace(nil))
+    assert.equal("old", rows()[1].customer)
+  end)
+
+  it("name what is wrong with an address, as it stands in the file", function()
+    for text, message in pairs { ["a,TR7NHq***Lj6t\n"] = "line 2: the address TR7NHq***Lj6t is cut or masked",
+      ["a,nan\n"] = "line 2: the address nan is a program's word for another text" } do
+      assert.same({ nil, message }, { replace("customer,address\n" .. text) })
+    end
+  end)
+
   it("may have one address after another, and memos that look alike", function()
     assert(replace(HEAD .. "a,rA,007,,,,2026-01-01\nb,rA,007,,,2026-01-01,\nc,rA,7,usdt;usdc,1,,\n"))
     assert.equal(3, #rows())

@@ -62,7 +62,7 @@ describe("Minetest", function()
   it("makes server steps while tasks of a trusted mod wait, and their transport passes the check", function()
     local shown, report = host:run("minetest", { lua = "luajit", command = "sh FOLDER/start.sh",
       files = { ["minetest.conf"] = CONFIG, ["world.mt"] = WORLD, ["start.sh"] = START },
-      values = { PORT = require("nginx").free_port() }, appended = { ["worldmods/purser/init.lua"] = MEASURED } })
+      values = { PORT = require "free_port"() }, appended = { ["worldmods/purser/init.lua"] = MEASURED } })
     host:measured("Minetest", shown, report, true)
   end)
 end)

@@ -7,13 +7,6 @@ local state_file = require "purser.testing.sim.state_file"
 
 local NOW = 1700000000000
 
-local function contents(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
 describe("the state of a simulator in a file", function()
   local path
 
@@ -49,18 +42,18 @@ describe("the state of a simulator in a file", function()
 
   it("stays the old one where the new one cannot be written whole", function()
     assert(state_file.write(path, { version = 1, histories = {} }))
-    local before = contents(path)
+    local before = files.read(path)
     local many = { { id = "1" }, { id = "2", wrong = function() end } }
     local ok, reason = state_file.write(path, { histories = { deposits = many } })
     assert.is_nil(ok)
     assert.matches("function cannot be written", reason)
-    assert.equal(before, contents(path))
+    assert.equal(before, files.read(path))
   end)
 
   it("is missing, or it is whole: one that was cut, or has more text after its end, is none", function()
     assert.same({}, { state_file.read(path .. ".none") })
     assert(state_file.write(path, world(20):snapshot()))
-    local text = contents(path)
+    local text = files.read(path)
     for _, wrong in ipairs { "", "5", "[]", text:sub(1, -3), text:sub(1, 400), text .. "{}",
       text .. "{}\n", (text:gsub("[^\n]*\n$", "")), '{"version":1}\n' } do
       files.write(path, wrong)

@@ -19,8 +19,7 @@ end
 
 -- A transport to the simulator, which takes an API key for another one, and notes questions for the user's id.
 local function transport(keys)
-  local inner = sim:transport()
-  return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+  return simulated.transport(sim, function(request, inner)
     local headers, copy = {}, {}
     for name, value in pairs(request) do copy[name] = value end
     for name, value in pairs(request.headers or {}) do headers[name] = keys[value] or value end
@@ -30,7 +29,7 @@ local function transport(keys)
       if keys.fails then return nil, "no way", "connect" end
     end
     return inner:send(copy)
-  end }
+  end)
 end
 
 local function client(of, more, keys)

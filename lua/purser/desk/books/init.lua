@@ -122,7 +122,7 @@ function Books:sync(params)
   params = params or {}
   if not self.main.client then error(errors.config("the books were opened without a client", nil, "client"), 0) end
   local now = self.main.client:now()
-  if params.again then self.store:begin_again(record.time_text(now)) end
+  if params.again then self.store:begin_again(now) end
   local report = { owners = 0, changes = 0, problems = {} }
   self.problems, self.unreached = report.problems, 0
   owners.note_calls(self, now)
@@ -167,7 +167,7 @@ function Books:statement(params)
   if to <= from then fail("to", 'the span is empty: "to" is not later than "from"') end
   local write = writers[params.format or "hledger"]
   if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, rotki, html") end
-  local newest = self.store:rev()
+  local newest = self.store:note(true) -- before a statement carries the revision
   local rev = params.rev and ("%012d"):format(params.rev) or newest
   if rev > newest then fail("rev", ("the books have no revision %d: the newest is %d"):format(params.rev, newest)) end
   for _, back in ipairs(self.store:put_back(newest)) do
@@ -263,12 +263,10 @@ function Books:close_before(ends, params)
   return true
 end
 
---- Returns the open gaps: { owner, list, starts, ends, why }.
----@return table[]|nil gaps, purser.Error|nil err
-function Books:gaps()
-  return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
-    .. "closed_rev = '' ORDER BY owner, list, starts", self.account)
-end
+--- Returns the open gaps: { owner, list, starts, ends, why }, times as text; and the list that was read the least far:
+--- { owner, list, read_to }. An account that nobody read whole is a gap of every list, without times.
+---@return table[]|nil gaps, table|purser.Error|nil least
+function Books:gaps() return reach.open(self) end
 
 --- Sends due events to the receivers of these books.
 ---@param params? { budget_ms: integer|nil }  a limit in ms. Default: until nothing is due

@@ -105,6 +105,17 @@ function M.unread(books, rev, from, to)
   return gaps
 end
 
+--- Returns the open gaps, and the least reach; of an account that nobody read whole a gap of every list.
+function M.open(books)
+  local kept = kept_at(books, "9")
+  local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
+    .. "closed_rev = '' ORDER BY owner, list, starts", books.account)
+  if not kept then
+    table.insert(gaps, 1, { owner = "Main", list = schema.EVERY, starts = "", ends = "", why = schema.UNREAD })
+  end
+  return gaps, kept
+end
+
 --- Returns the time from which on each list of the account itself was read; nil where none was.
 function M.begins(books)
   return books.store:rows("SELECT max(read_from) AS at FROM purser_books_source WHERE account = $1 AND owner = 'Main' "

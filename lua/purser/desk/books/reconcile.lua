@@ -4,7 +4,6 @@
 
 local decimal = require "purser.decimal"
 local match = require "purser.desk.books.match"
-local postings = require "purser.desk.books.postings"
 local names_of = require "purser.client.util.names_of"
 
 local M = {}
@@ -57,24 +56,33 @@ local function moved(entries, readings, chart, each)
   return sums
 end
 
+-- Returns the fee that an entry spends: less than zero where a withdrawal came back, nil where no fee moves.
+local function fee_of(entry, chart)
+  for _, leg in ipairs(entry.legs) do
+    if leg[1] == chart.withdrawal_fees then return leg[3] end
+  end
+end
+
 --- Measures fees that nothing shows: between two quiet readings, nothing went beyond the amounts, or just the fees'
---- sum. Sets `measured` (inside or not) of facts. Any other difference is no measure.
+--- sum. Sets `measured` (inside or not) of facts. Any other difference is no measure, nor are fees that add up to zero.
 function M.measure_fees(entries, readings, chart)
   local groups = {}
   local sums = moved(entries, readings, chart, function(owner, number, leg, entry)
-    local class, fact = postings.class_of(entry.row), entry.fact
-    if not fact.is_unknown or class ~= "sent" and class ~= "done" then return end
+    local fee = entry.fact.is_unknown and fee_of(entry, chart)
+    if not fee then return end
     local key = ("%s\30%d\30%s"):format(owner, number, leg[2])
-    local group = groups[key] or { owner = owner, number = number, asset = leg[2], facts = {}, fees = ZERO }
-    groups[key] = group
-    if not group.facts[fact] then group.facts[fact], group.fees = true, group.fees + entry.row.fee end
+    local group = groups[key] or { owner = owner, number = number, asset = leg[2], facts = {}, fees = ZERO,
+      entries = {} }
+    groups[key], group.facts[entry.fact] = group, true
+    if not group.entries[entry] then group.entries[entry], group.fees = true, group.fees + fee end
   end)
   for _, group in pairs(groups) do
     local asset, list = group.asset, readings[group.owner]
     local now, before = list[group.number], list[group.number - 1]
     local beyond = now and before and (before.totals[asset] or ZERO) + sums[group.owner][group.number][asset]
       - (now.totals[asset] or ZERO)
-    for fact in pairs(beyond and (beyond:is_zero() or beyond == group.fees) and group.facts or {}) do
+    local is_measure = beyond and not group.fees:is_zero() and (beyond:is_zero() or beyond == group.fees)
+    for fact in pairs(is_measure and group.facts or {}) do
       fact.measured, fact.is_measured = beyond:is_zero(), true
     end
   end

@@ -38,27 +38,26 @@ end
 local PUT_BACK = "; run `purser sync --again`, then say again what persons said after the copy: settle, match, "
   .. "outside, close"
 
--- Ends the transaction where nothing shows that the database is the newest: its revisions would be given twice.
-local function check_newest(self, tx, rev)
-  if self.is_newest then return end
+-- Returns why nothing shows that the database is the newest: in a copy a revision would be given twice, and a list that
+-- lacks records called read; nil where it is. A copy may be written over the rows of a database that is open.
+local function why_not_newest(self, tx, rev)
   local state, message = self.witness:check(tx, rev)
-  if not state then tx:reject("their witness cannot be read: " .. message) end
-  if state == "newest" then
-    self.is_newest = true
-    return
-  end
-  tx:reject((state == "older" and "the database is older than it was, as where a copy was put back"
-    or "nothing shows that the database is the newest: its witness is missing, or was copied with it") .. PUT_BACK)
+  if not state then return "their witness cannot be read: " .. message end
+  if state == "newest" then return nil end
+  return (state == "older" and "the database is older than it was, as where a copy was put back"
+    or "nothing shows that the database is the newest: its witness is missing, or was copied with it") .. PUT_BACK
 end
 
---- Runs `fn(tx, rev)` in a transaction without another writer; `rev()` raises the revision once. Raises a purser.Error.
+--- Runs `fn(tx, rev)` in a transaction of the newest database without another writer; `rev()` raises the revision once.
+--- Raises a purser.Error.
 function Store:write(fn)
   local is_server = self.db.name == "postgresql"
   local ok, message = self.db:transaction(function(tx)
     local last, rev = tx:meta("rev", true), nil
+    local why = why_not_newest(self, tx, last)
+    if why then tx:reject(why) end
     fn(tx, function()
       if not rev then
-        check_newest(self, tx, last)
         rev = ("%012d"):format(tonumber(last) + 1)
         tx:set_meta("rev", rev)
         if is_server then tx:rows("SELECT pg_notify('purser_books', $1)::text AS sent", rev) end
@@ -82,28 +81,39 @@ function Store:add_receivers(names)
   self.has_receivers = self.outbox:waiting(self)[1] ~= nil
 end
 
---- Lets the witness know of what may leave the database from now on. Raises a purser.Error.
-function Store:note()
-  if not self.is_newest then return end -- nothing was written
-  local ok, message = self.witness:note(self:rev())
-  if not ok then fail(message) end
+--- Lets the witness know of all revisions up to now, before one of them leaves the database. Returns the newest one.
+--- Raises a purser.Error, also for a database that is not the newest; a `look` at such a database is free.
+function Store:note(is_look)
+  local refused
+  local rev, message = self.db:transaction(function(tx)
+    local rev = tx:meta "rev"
+    refused = why_not_newest(self, tx, rev)
+    return rev
+  end, self.witness.path == nil) -- beside a file no other process notes a later revision meanwhile
+  if rev and refused and is_look then return rev end
+  local ok = rev and not refused
+  if ok then ok, message = self.witness:note(rev) end
+  if not ok then fail(refused or message) end
+  return rev
 end
 
-local SPAN = 1000000 -- revisions of a copy begin behind all that the lost database can have given
+local NOT_LATER = "the clock shows no later time than when they were begun again before; wait a second, or set it"
+local A_SECOND = 100 -- more revisions than a database can give: those of a copy begin behind all that were lost
 
---- Makes a database that was put back the newest. Its next revision is one that was given never. Raises a purser.Error.
-function Store:begin_again(at)
+--- Makes a database that was put back the newest, at a time in epoch ms. Its next revision is one that was given never.
+--- Raises a purser.Error.
+function Store:begin_again(now)
   local ok, message = self.db:transaction(function(tx)
-    local rev = tx:meta("rev", true)
-    local next_rev = ("%012d"):format((math.floor(rev / SPAN) + 1) * SPAN)
+    local rev, first = tx:meta("rev", true), math.floor(now / 1000) * A_SECOND
+    if first <= tonumber(rev) then tx:reject(NOT_LATER) end
+    local next_rev = ("%012d"):format(first)
     tx:set_meta("rev", next_rev)
-    tx:set_meta("put back " .. next_rev, rev .. " " .. at)
+    tx:set_meta("put back " .. next_rev, rev .. " " .. record.time_text(now))
     self.witness:renew(tx)
     return true
   end)
+  if ok then ok, message = self.witness:note(self:rev()) end
   if not ok then fail(message) end
-  self.is_newest = true
-  self:note()
 end
 
 --- Returns the times at which a copy was put back, up to a revision: { last, first, at }. The revisions between `last`

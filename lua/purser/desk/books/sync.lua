@@ -62,7 +62,8 @@ local function spans_of(books, source, list, state, now)
   if state.read_to ~= "" then
     local is_deep = floor(tonumber(state.read_to) / DEEP) < floor(now / DEEP)
     local back = is_deep and math.max(list.back, WEEK) or list.back
-    from = floor(math.max(earliest, math.min(tonumber(state.read_to) - HOUR, now - back)))
+    -- what was young when the list was read last may have changed since, as long ago as that was
+    from = floor(math.max(earliest, math.min(state.read_to - back + LONGEST, now - back)))
     for _, row in ipairs(is_deep and books.store:rows("SELECT time FROM purser_books_record WHERE source = $1 AND "
       .. schema.OPEN .. " AND time < $2 ORDER BY time", source, time_text(from)) or {}) do
       local time, last = floor(tonumber(row.time)), spans[#spans]

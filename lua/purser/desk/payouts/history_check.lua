@@ -256,7 +256,6 @@ local function note_run(self, tx, scope, is_newest)
   local witness = self.witness_db.witness
   if not is_newest then
     tx:rows "DELETE FROM purser_marks"
-    tx:rows "DELETE FROM purser_histories"
     witness:renew(tx)
   end
   local runs = ("%d"):format(tonumber(tx:meta "runs" or "0") + 1)
