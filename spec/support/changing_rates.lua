@@ -68,7 +68,7 @@ function M.freed(how)
     changing_worlds.execute(world, { coin = "USDT", address = "Tthree", amount = "60" }, "a stranger's")
     assert.equal("unknown", pay("b", "Ttwo", "50"))
     local entry = assert(world.journal:entries { state = "undecided" })[1]
-    assert.equal("next", entry.awaits)
+    assert.equal("next", entry.why)
     assert.equal("undecided", assert(world.client:reconcile(entry.intent)).outcome)
     local executed = #world.ledger
     for i = 1, how == "none" and 0 or how == "client" and 2 or 1 do

@@ -14,7 +14,7 @@ local purser = require "purser"
 local simulated = require "simulated"
 
 local DUMPS = { ["journal-8.sql"] =
-  "3619bae116df2486ed9cd3b1b3764e984b3c65bae157753b20514d9857f0b47c" }
+  "1b71a300bf89f43fa6a83608c42f10e2f487f1b4780fbf12766032f746307025" }
 
 -- Makes the database of a dump.
 local function load(name, options)

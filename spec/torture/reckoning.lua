@@ -115,11 +115,10 @@ local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   local has_id = row.reconcile.client_id ~= nil
   -- without an id it waits a while for a call that may own its record, and for records that are missing
-  local message = tostring(payment.message)
-  local has_waited = message:find "^rival: " or message:find "^stale: " or payment.awaits == "next"
-    or row.moves.to ~= "own" and message:find "^similar: "
+  local why = payment.why
+  local has_waited = why == "rival" or why == "stale" or why == "next" or row.moves.to ~= "own" and why == "similar"
   return self.lacks and not has_id or self.noise and self.noise:explains(row)
-    or not has_id and (has_waited ~= nil or not has_witness(self, payment))
+    or not has_id and (has_waited or not has_witness(self, payment))
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.

@@ -435,7 +435,7 @@ describe("the records that an undecided call may have made", function()
     records[41] = record("w1", with(MOVE, { toAccount = "a@**" }), 900)
     records[42] = record("w2", with(MOVE, { toAccount = "a@**" }), 400)
     local word, answer = ask(MOVE, records)
-    assert.equal("undecided similar", word)
+    assert.same({ "undecided similar", "similar" }, { word, answer.why })
     assert.same({ 42, "w2", "w1", "s1" },
       { #answer.candidates, answer.candidates[1].id, answer.candidates[2].id, answer.candidates[3].id })
   end)

@@ -86,7 +86,7 @@ for _, call in ipairs(calls) do
             -- one known amount of another does not do, before a later call to a user was answered
             local waits = operation == "wallet.internal_transfer" and not has_later and count > 30 and "next" or nil
             assert.equal(waits and "undecided" or "not_done", answer.outcome, tostring(answer.reason))
-            assert.equal(waits, answer.awaits)
+            assert.equal(waits, answer.why)
             assert.is_true(service.reads < 100)
           end
         end

@@ -247,7 +247,7 @@ local CLOCKS_DIFFER_MS = 60000 -- the machine's and the service's
 function M.reconciled(journal, intent, answer, change)
   local record, shows_id = answer.record, M.shows_id(intent, answer.record)
   local ending = { state = answer.outcome, record = record, message = answer.reason, answered = shows_id and "found",
-    candidates = answer.outcome == "undecided" and answer.candidates or nil, awaits = answer.awaits, change = change }
+    candidates = answer.outcome == "undecided" and answer.candidates or nil, why = answer.why, change = change }
   local verdict, problem = journal:end_call(intent, ending)
   local id = answer.outcome == "done" and type(record) == "table" and M.id_of(record)
   if not verdict or not id then return verdict, problem end

@@ -39,8 +39,8 @@ M.reasons = {
 --- Returns the answer `undecided`.
 ---@param why string  of M.reasons; what its text has places for comes after
 function M.undecided(candidates, why, ...)
-  return { outcome = "undecided", candidates = candidates, reason = why .. ": " .. M.reasons[why]:format(...),
-    awaits = why == "next" and "next" or nil }
+  return { outcome = "undecided", candidates = candidates, why = why,
+    reason = why .. ": " .. M.reasons[why]:format(...) }
 end
 
 local undecided = M.undecided

@@ -29,7 +29,7 @@ local M = {}
 ---@field secret_lost boolean|nil  done: the key was made, and its secret is lost
 ---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
 ---@field incomplete boolean|nil   undecided: the history cannot be shown to be whole
----@field awaits "next"|nil        undecided: the next answered call of its kind may decide it
+---@field why string|nil           undecided: the word of the reason, of docs/write/outcomes.md
 ---@field not_before integer|nil   undecided with wait = false: when to ask next, epoch ms
 
 ---@class purser.ReconcileOptions
@@ -307,7 +307,7 @@ end
 ---@return table|false waiting
 function M.note_next(waiting, unreconciled, answer)
   local intent = errors.is(unreconciled) and unreconciled.intent or unreconciled
-  if not intent.id or answer.awaits ~= "next" then return waiting end
+  if not intent.id or answer.why ~= "next" then return waiting end
   waiting = waiting or {}
   waiting[intent.id] = { intent = intent }
   return waiting

@@ -408,7 +408,7 @@ local function judge(self, payment, answer, rejection)
     return { is_put_off = true }
   elseif not is_spared(self, payment, answer) then
     return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates),
-      candidates = answer.candidates }
+      candidates = answer.candidates, why = answer.why }
   end
 end
 

@@ -34,7 +34,7 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field attempts integer      since it was added, or a person put it back: the option `attempts` bounds them
 ---@field record_id string|nil  the id that the service gave
 ---@field message string|nil    why it failed, or is undecided
----@field awaits "next"|nil      undecided: the next answered call of its operation may decide it
+---@field why string|nil        undecided: the word of its reason, of docs/write/outcomes.md
 ---@field candidates purser.Candidate[]|nil  undecided: the records that may be its own, the likest first
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
@@ -65,7 +65,7 @@ local function payment_of(row)
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     arrival = row.stage == "done" and rawget(row, "arrival") or nil,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), host = some(row.host),
-    signer = some(row.signer), awaits = some(row.awaits), candidates = planned.candidates(row),
+    signer = some(row.signer), why = some(row.why), candidates = planned.candidates(row),
   }
 end
 
@@ -181,7 +181,7 @@ function M.move(tx, self, payment, change)
   if (is_own == "taken" or is_own == "sent") and row.state ~= "planned" then
     -- what its last attempt came to is not known any more: the call counts in sums, and equal calls wait for it
     planned.write_end(tx, row, { state = "undecided", message = change.message, candidates = change.candidates,
-      awaits = change.awaits, change = change })
+      why = change.why, change = change })
     return true
   end
   return planned.update(tx, planned.staged(tx, change), "id = ? AND worker = ? AND attempt = ? "
@@ -364,7 +364,7 @@ local NEW_WITNESS = "SELECT id" .. ANSWERED .. "AND sent_at > $2 AND ended_at >=
 --- since the latest look.
 function M.ask_again(tx, self)
   for _, row in ipairs(own(tx, self, "id, operation, sent_at, ended_at", " AND stage = 'undecided' "
-    .. "AND state = 'undecided' AND awaits = 'next'")) do
+    .. "AND state = 'undecided' AND why = 'next'")) do
     if tx:rows(NEW_WITNESS, row.operation, row.sent_at, row.ended_at)[1] then
       planned.update(tx, { stage = "sent", worker = "", lease_until = "" }, "id = ? AND stage = 'undecided'", row.id)
     end
@@ -395,7 +395,7 @@ local function decide(tx, self, payment, may, change, columns)
   tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_queue = $1 AND of_payment = $2",
     self.queue, payment.key)
   local set = planned.staged(tx, change)
-  set.awaits = ""
+  set.why = ""
   for name, value in pairs(columns) do set[name] = value end
   return planned.update(tx, set, "id = ? AND attempt = ? AND stage = ? AND content = ?", payment.id,
     ("%d"):format(payment.attempt), payment.state, payment.content) == 1

@@ -122,7 +122,7 @@ local function conclude(self, answer)
   run.problem = run.problem or problem
   if not verdict or verdict.counts then return end
   if verdict.is_taken then return conclude(self, { outcome = "undecided", reason = TAKEN }) end
-  change.awaits = answer.awaits
+  change.why = answer.why
   release(self, verdict.is_over and { stage = "waiting", due_in = 500, message = TAKEN } or change)
 end
 

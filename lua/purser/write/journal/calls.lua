@@ -246,6 +246,7 @@ local MAX_DELAY_MS = 3 * 86400000 -- no payment is put off for longer
 ---@field blocked boolean|nil   until something changes
 ---@field rejected boolean|nil  it is looked for before it counts as failed
 ---@field message string|nil
+---@field why string|nil       of one that is undecided before it was sent: the word of its reason
 
 --- Returns the columns of what becomes of a payment.
 ---@return table<string, string> columns
@@ -254,6 +255,7 @@ function M.staged(tx, change)
     rejected = change.rejected and "yes" or "", message = text_of(change.message), state = change.state,
     due_at = change.due_in and time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) or "" }
   if change.stage ~= "sent" and change.stage ~= "taken" then set.worker = "" end
+  set.why = change.why
   if change.candidates then set.record = candidates.text(change.candidates, keep) end
   return set
 end
@@ -277,7 +279,7 @@ function M.write_end(tx, known, ending)
     message = text_of(ending.message), ended_at = time_text(core.now_ms()),
     answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "",
     disowned = ending.disowned or known.disowned, rejected = ending.rejected and "yes" or "",
-    awaits = ending.awaits or "" }
+    why = ending.why or "" }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end

@@ -114,7 +114,7 @@ end
 local function entry_of(row)
   return {
     intent = facts.intent_of(row), state = row.state, record = candidates.record_of(row),
-    candidates = candidates.of(row), awaits = row.awaits ~= "" and row.awaits or nil,
+    candidates = candidates.of(row), why = row.why ~= "" and row.why or nil,
     payment = row.payment ~= "" and row.payment or nil,
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
@@ -142,7 +142,7 @@ local EARLIER = [[SELECT number, sent_at, NULLIF(signer, '') AS signer, state, N
 ---@field queue string|nil   of purser.payouts
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
----@field awaits "next"|nil    undecided: the next answered call of its operation may decide it
+---@field why string|nil      undecided: the word of its reason, of docs/write/outcomes.md
 ---@field candidates purser.Candidate[]|nil  undecided: the records that may be its own, the likest first
 ---@field payment string|nil  its key in the queue
 ---@field message string|nil
@@ -298,7 +298,7 @@ function Journal:recover(client, options)
   local refusal = self:refusal(client)
   if refusal then return nil, refusal end
   local rows, message = self.db:rows("SELECT *, " .. ACCOUNT .. " FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. " AND (state <> 'undecided' OR awaits = 'next') AND queue = '' ORDER BY sent_at, id")
+    .. " AND (state <> 'undecided' OR why = 'next') AND queue = '' ORDER BY sent_at, id")
   if not rows then return problem(message) end
   local reconciled, at_once = {}, { wait = false }
   for name, value in pairs(options or {}) do

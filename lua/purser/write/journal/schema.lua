@@ -55,7 +55,7 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
   host TEXT NOT NULL DEFAULT '',        -- of the service that the latest attempt was sent to
   signer TEXT NOT NULL DEFAULT '',      -- a digest of the API key that signed it
-  awaits TEXT NOT NULL DEFAULT '')]]    -- of undecided calls: 'next', a later answered call may decide it
+  why TEXT NOT NULL DEFAULT '')]]       -- of undecided calls: the word of the reason (match.lua)
 
 -- A call's row has its latest attempt and end. Each that another one replaced has a row here, added once and gone with
 -- its call.

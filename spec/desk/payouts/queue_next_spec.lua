@@ -25,9 +25,9 @@ describe("a payment that awaits a later answered call", function()
     files.remove_database(path)
   end)
 
-  local function leave_undecided(awaits)
+  local function leave_undecided(why)
     assert(journal.db:rows("UPDATE purser_calls SET state = 'undecided', stage = 'undecided', record_id = '', "
-      .. "record = '', answered = '', awaits = $1 WHERE payment = 'p1'", awaits))
+      .. "record = '', answered = '', why = $1 WHERE payment = 'p1'", why))
   end
 
   local function state() return assert(payouts:list())[1].state end
