@@ -80,7 +80,7 @@ local states = { state = { "waiting", "taken", "sent", "done", "failed", "undeci
 ---@class purser.PayoutsReport: purser.QueueCounts
 ---@field undecided_payments purser.Payment[]
 ---@field blocked_payments purser.Payment[]
----@field came_back integer  how many done payments were seen to fail, or to be cancelled, later
+---@field came_back integer|nil  of `run`: how many done payments were seen to fail, or to be cancelled, later
 ---@field run string|nil  the number of the run that ended
 ---@field of_run purser.QueueCounts|nil  of the run's payments
 ---@field taken_over { key: string, worker: string }[]|nil  of `run`: payments whose worker ended before they were over,
@@ -94,7 +94,6 @@ function Payouts:report()
     local report = queue.counts(tx, self)
     report.undecided_payments = queue.list(tx, self, "undecided")
     report.blocked_payments = queue.list(tx, self, "blocked")
-    report.came_back = queue.came_back(tx, self)
     report.next_due_at = queue.next_due(tx, self).due_at
     return report
   end, true)
