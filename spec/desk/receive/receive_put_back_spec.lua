@@ -52,6 +52,30 @@ describe("A database of deposits that was put back", function()
     end
   end)
 
+  it("is noticed by a run that has it open: nothing is credited or handed over any more", function()
+    local world = receive_world.new()
+    local store, copy, made = world.receive.store, files.new_path "", 0
+    assert(world.receive:begin { customers = world.customers })
+    world.deposit "5"
+    function world.refuses(event)
+      if event.amount == "5" then
+        assert(store:rows(("VACUUM INTO '%s'"):format(copy)))
+        world.deposit "7"
+      else
+        assert(store:rows(("ATTACH '%s' AS copy"):format(copy)))
+        for _, table in ipairs(assert(store:rows "SELECT name FROM sqlite_master WHERE type = 'table'")) do
+          assert(store:rows("DELETE FROM main." .. table.name))
+          assert(store:rows(("INSERT INTO main.%s SELECT * FROM copy.%s"):format(table.name, table.name)))
+        end
+      end
+    end
+    local ok, err = world.receive:run { deadline_ms = HOUR, made = function() made = made + 1 end }
+    assert.is_nil(ok)
+    assert.matches("the database is older than it was", err.message)
+    assert.same({ 2, "credit alice 5, credit alice 7" }, { made, receive_world.events(world) })
+    world.receive:close()
+  end)
+
   it("begins again where a place was kept, of the same account, and else not", function()
     local world = receive_world.new()
     local _, err = world.receive:begin { again = true }

@@ -70,19 +70,9 @@ function M.begin(self, params)
     params.again and self.token or nil)
   if params.again then M.release(self) end
   if not begun then return nil, err end
-  ok, err = self.store:note()
+  ok, err = self.store:note(true)
   if not ok then return nil, err end
   return begun
-end
-
--- Returns true for the newest database; or nil and why nothing may be handed over.
-local function is_newest(book)
-  local state, message = book.witness:check(book.tx, book:meta "seq")
-  if state == "newest" then return true end
-  if not state then return nil, "the database's witness cannot be read: " .. message end
-  return nil, (state == "older" and "the database is older than it was, as where a copy was put back"
-    or "nothing shows that the database is the newest: its witness is missing, or was copied with it")
-    .. "; run `purser receive begin --again`, which asks a person about what succeeded before"
 end
 
 --- Takes the lease, and keeps events for the receivers.
@@ -93,7 +83,7 @@ function M.take_lease(self, params)
   if not taken then return nil, err end
   taken, err = self.store:write(function(book)
     local entered, why = enter(self, book, params)
-    if entered then entered, why = is_newest(book) end
+    if entered then entered, why = book:is_newest() end
     if not entered then return nil, why end
     book.outbox:add(book, names_of(self.senders))
     if book:rows("SELECT name FROM purser_receive_receiver LIMIT 1")[1] then return true end
@@ -111,6 +101,7 @@ end
 local function take(self, reading, events, params, asked)
   return self.store:write(function(book)
     local ok, why = enter(self, book, params)
+    if ok and not asked then ok, why = book:is_newest() end -- a copy may be written over the rows meanwhile
     if not ok then return nil, why end
     book.events, book.asked = events, asked
     reading.need = identity.take(book, reading)

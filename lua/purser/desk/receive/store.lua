@@ -82,6 +82,16 @@ function Book:next()
   return n
 end
 
+--- Returns true for the newest database; or nil and why nothing may be credited or handed over.
+function Book:is_newest()
+  local state, message = self.witness:check(self.tx, self:meta "seq")
+  if state == "newest" then return true end
+  if not state then return nil, "the database's witness cannot be read: " .. message end
+  return nil, (state == "older" and "the database is older than it was, as where a copy was put back"
+    or "nothing shows that the database is the newest: its witness is missing, or was copied with it")
+    .. "; run `purser receive begin --again`, which asks a person about what succeeded before"
+end
+
 function Book:deposit(dp)
   return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE dp = $1", dp))[1]
 end
@@ -188,11 +198,18 @@ function Store:lease(owner, now, ms)
   return nil, err
 end
 
---- Lets the witness know of what may be handed over from now on. Returns true; or nil and an error.
-function Store:note()
-  local rows, message = self.db:rows "SELECT value FROM purser_receive_meta WHERE name = 'seq'"
-  local ok = rows
-  if ok then ok, message = self.witness:note(rows[1].value) end
+--- Lets the witness know of what may be handed over from now on, of the newest database or one that has just begun.
+--- Returns true; or nil and an error.
+function Store:note(has_begun)
+  local seq, err = self:write(function(book)
+    if not has_begun then
+      local ok, why = book:is_newest()
+      if not ok then return nil, why end
+    end
+    return book:meta "seq"
+  end)
+  if not seq then return nil, err end
+  local ok, message = self.witness:note(seq)
   if ok then return true end
   return nil, M.problem(message)
 end
