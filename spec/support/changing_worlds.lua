@@ -187,8 +187,6 @@ local function letters(random, count)
   return table.concat(text)
 end
 
-M.letters = letters
-
 local PAYMENTS = 12 -- of a world
 
 -- Returns the payments of a world, with the times at which they are made.

@@ -54,15 +54,6 @@ function M.counted(operation, word) return simulated.counted(M.sim, operation, w
 --- A transport to the service whose requests go through send(request, inner); `inner` sends them.
 function M.transport(send) return simulated.transport(M.sim, send) end
 
---- A client whose answers to an operation are changed by `change(response, request)`.
-function M.client_shown(operation, change)
-  return M.client_with { transport = M.transport(function(request, inner)
-    local response, failure = inner:send(request)
-    if response and request.operation == operation then change(response, request) end
-    return response, failure
-  end) }
-end
-
 --- Adds the payments "invoice-FIRST" to "invoice-LAST" to a queue of its own worker, and runs it. Returns the report.
 function M.pay(first, last, options)
   local payouts = M.payouts_with(options)

@@ -18,6 +18,15 @@ local function bounds(request)
   return tonumber(request.target:match "startTime=(%d+)"), tonumber(request.target:match "endTime=(%d+)")
 end
 
+-- A client whose answers to an operation are changed by `change(response, request)`.
+local function client_shown(operation, change)
+  return at.client_with { transport = at.transport(function(request, inner)
+    local response, failure = inner:send(request)
+    if response and request.operation == operation then change(response, request) end
+    return response, failure
+  end) }
+end
+
 local function applied(operation) return at.counted(operation or at.TRANSFER, "applied") end
 
 describe("a history that counts its bounds in whole days", function()
@@ -41,7 +50,7 @@ describe("a history that counts its bounds in whole days", function()
       assert.equal(1, at.pay(1, 1).done)
       at.lose_journal()
       if days > 0 then at.sim:advance(days * DAY) end
-      at.client = at.client_shown(HISTORY, hide)
+      at.client = client_shown(HISTORY, hide)
       at.pay(1, 1)
       assert.equal(1, applied())
     end)
@@ -76,7 +85,7 @@ describe("two records with the id of one payment", function()
     local made = at.sim:now() - 3600000
     local failed = ('{"tranId":"99","clientTranId":"%s","asset":"USDT","amount":"1","status":"FAILED","timestamp":%d}')
       :format(id, made)
-    at.client = at.client_shown(HISTORY, function(answer, request)
+    at.client = client_shown(HISTORY, function(answer, request)
       local first, last = bounds(request)
       if made < first or made > last then return end
       assert.matches("^%[", answer.body)
@@ -142,7 +151,7 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(3, at.pay(1, 3).done)
     for _, spell in ipairs(spellings) do
       at.lose_journal()
-      at.client = at.client_shown(HISTORY, function(response)
+      at.client = client_shown(HISTORY, function(response)
         response.body = response.body:gsub('("clientTranId":%s*)"([^"]*)"', function(name, id)
           return name .. '"' .. spell(id) .. '"'
         end)
@@ -160,7 +169,7 @@ describe("payments that the journal does not know to be made", function()
     for _, hours in ipairs { -12, -8, 8, 14 } do
       at.lose_journal()
       local by = hours * 3600000
-      at.client = at.client_shown(HISTORY, function(response, request)
+      at.client = client_shown(HISTORY, function(response, request)
         local first, last = bounds(request)
         local kept = {}
         for _, record in ipairs(request.target:find("&page=1&", 1, true) and made or {}) do
@@ -253,7 +262,7 @@ describe("payments that the journal does not know to be made", function()
       { '"USDT"', "null" }, { '"USDT"', '"usdt"' } } do
       at.lose_journal()
       local changes = 0
-      at.client = at.client_shown("wallet.transfer_history", function(response)
+      at.client = client_shown("wallet.transfer_history", function(response)
         local count
         response.body, count = response.body:gsub(shown[1], shown[2])
         changes = changes + count
@@ -325,7 +334,7 @@ describe("payments that the journal does not know to be made", function()
 
   it("are not sent where the history shows fewer records than it counts, and the run ends", function()
     assert(at.client.wallet:transfer(at.own "7"))
-    at.client = at.client_shown("wallet.transfer_history", function(answer)
+    at.client = client_shown("wallet.transfer_history", function(answer)
       answer.body = answer.body:gsub('"total":1', '"total":9')
     end)
     local payouts, looks = nil, 0

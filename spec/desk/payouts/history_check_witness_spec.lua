@@ -11,18 +11,15 @@ before_each(at.begin)
 after_each(at.finish)
 
 describe("a witness file", function()
-  local function witnessed(options)
+  local function with_witness(options)
     local all = { witness = at.path .. ".witness" }
     for name, value in pairs(options or {}) do all[name] = value end
-    return at.payouts_with(all)
+    return all
   end
 
-  -- Adds payments to such a queue, as at.add does, and runs it. Returns the report.
-  local function pay(first, last, options)
-    local payouts = witnessed(options)
-    at.add(payouts, first, last)
-    return assert(payouts:run())
-  end
+  local function witnessed(options) return at.payouts_with(with_witness(options)) end
+
+  local function pay(first, last, options) return at.pay(first, last, with_witness(options)) end
 
   local function applied() return at.counted(at.TRANSFER, "applied") end
 
