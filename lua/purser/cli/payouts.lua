@@ -227,7 +227,8 @@ local function show_counts(counts, options)
 end
 
 -- Names the payments for a person, and the commands that end each.
-local function say_open(at, counts, options)
+local function say_open(screen, options)
+  local at, counts = screen.at, screen.counts
   for _, state in ipairs { "failed", "undecided", "blocked" } do
     local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
     for _, line in ipairs(payments_plan.outcomes(state, list, commands(options))) do report.say("%s", line) end
@@ -252,9 +253,9 @@ local function say_open(at, counts, options)
         commands(options)("settle", "--all", "not_done"))
     end
   end
-  if counts.came_back > 0 then
+  if screen.came_back > 0 then
     report.say("%d of %d payments that the service accepted failed or were cancelled later; `%s` shows them as arrival",
-      counts.came_back, counts.done, commands(options) "report")
+      screen.came_back, counts.done, commands(options) "report")
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, commands(options) "report")
   end
@@ -332,12 +333,18 @@ function actions.run.look(options, screen)
 end
 
 -- Returns the ends of the screen's rows: the rows of the list, without a file the rows of the queue that are not over.
+-- Counts the queue's payments that the service accepted, and that were seen to fail or to be cancelled later.
 local function ends_of(screen)
   local rows, state = {}, {}
+  screen.came_back = 0
   for _, section in ipairs(screen.payments and { "send", "held", "made" } or { "send", "held", "left" }) do
     for _, row in ipairs(screen.plan[section]) do rows[#rows + 1] = row end
   end
-  for _, payment in ipairs(got(screen.at.queue:list())) do state[payment.key] = payment.state end
+  for _, payment in ipairs(got(screen.at.queue:list())) do
+    state[payment.key] = payment.state
+    local has_come_back = payment.arrival == "failed" or payment.arrival == "cancelled"
+    screen.came_back = screen.came_back + (has_come_back and 1 or 0)
+  end
   return ends.of_rows(rows, function(row) return state[row.key] end)
 end
 
@@ -349,7 +356,7 @@ end
 
 function actions.run.say(screen, options, made)
   show_counts(screen.counts, options)
-  say_open(screen.at, screen.counts, options)
+  say_open(screen, options)
   return ends.code(made)
 end
 

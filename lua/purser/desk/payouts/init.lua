@@ -80,7 +80,6 @@ local states = { state = { "waiting", "taken", "sent", "done", "failed", "undeci
 ---@class purser.PayoutsReport: purser.QueueCounts
 ---@field undecided_payments purser.Payment[]
 ---@field blocked_payments purser.Payment[]
----@field came_back integer|nil  of `run`: how many done payments were seen to fail, or to be cancelled, later
 ---@field run string|nil  the number of the run that ended
 ---@field of_run purser.QueueCounts|nil  of the run's payments
 ---@field taken_over { key: string, worker: string }[]|nil  of `run`: payments whose worker ended before they were over,

@@ -219,12 +219,6 @@ end
 --- Returns how many payments of the queue each stage has.
 function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.queue) end
 
---- Returns how many done payments were seen to fail, or to be cancelled, later.
-function M.came_back(tx, self)
-  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number FROM (SELECT " .. planned.ARRIVAL .. IN_QUEUE
-    .. " AND stage = 'done') AS made WHERE arrival IN ('failed', 'cancelled')", self.queue)[1].number)
-end
-
 --- Returns how many payments a run has to make or to wait for.
 function M.left(tx, self)
   return tonumber(own(tx, self, "CAST(count(*) AS TEXT) AS number", " AND stage IN ('waiting', 'taken', 'sent') "

@@ -498,8 +498,6 @@ function M.run(payouts, mark, takes_all)
   local counts, err = payouts:report()
   if not counts then return nil, err end
   if self.taken_over[1] then counts.taken_over = self.taken_over end
-  counts.came_back, err = planned.within(payouts.journal, function(tx) return queue.came_back(tx, payouts) end, true)
-  if err then return nil, err end
   if mark then
     counts.run = mark
     counts.of_run = payouts.journal.db:transaction(function(tx) return queue.counts(tx, self) end, true)
