@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Random lives of payments, from the hundredth on; see spec/support/lives.lua. PURSER_LIVES=20000 runs as many.
--- make test-all: 50 s
+-- make test-all: 50 s, on luajit
 
 local lives = require "lives"
 local ssh_keys = require "ssh_keys"

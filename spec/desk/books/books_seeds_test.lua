@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- make test-all: 60 s
+-- make test-all: 60 s, on luajit
 -- Random lives, after the thirty of books_seeds_spec.lua: see spec/support/books_seeds.lua.
 
 local books_seeds = require "books_seeds"
