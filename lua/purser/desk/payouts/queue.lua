@@ -177,8 +177,8 @@ end
 --- unnoticed may hold a payment twice. Returns whether it did.
 function M.move(tx, self, payment, change)
   local row = change.stage == "undecided" and planned.locked(tx, payment.id)
-  local is_own = row and row.worker == self.worker and row.attempt == ("%d"):format(payment.attempt) and row.stage
-  if (is_own == "taken" or is_own == "sent") and row.state ~= "planned" then
+  local held = row and row.worker == self.worker and row.attempt == ("%d"):format(payment.attempt) and row.stage
+  if (held == "taken" or held == "sent") and row.state ~= "planned" then
     -- what its last attempt came to is not known any more: the call counts in sums, and equal calls wait for it
     planned.write_end(tx, row, { state = "undecided", message = change.message, candidates = change.candidates,
       why = change.why, change = change })
