@@ -41,11 +41,7 @@ local PUT_BACK = "; run `purser sync --again`, then say again what persons said 
 -- Returns why nothing shows that the database is the newest: in a copy a revision would be given twice, and a list that
 -- lacks records called read; nil where it is. A copy may be written over the rows of a database that is open.
 local function why_not_newest(self, tx, rev)
-  local state, message = self.witness:check(tx, rev)
-  if not state then return "their witness cannot be read: " .. message end
-  if state == "newest" then return nil end
-  return (state == "older" and "the database is older than it was, as where a copy was put back"
-    or "nothing shows that the database is the newest: its witness is missing, or was copied with it") .. PUT_BACK
+  return self.witness:why_not_newest(tx, rev, PUT_BACK)
 end
 
 --- Runs `fn(tx, rev)` in a transaction of the newest database without another writer; `rev()` raises the revision once.

@@ -82,14 +82,12 @@ function Book:next()
   return n
 end
 
+local CURE = "; run `purser receive begin --again`, which asks a person about what succeeded before"
+
 --- Returns true for the newest database; or nil and why nothing may be credited or handed over.
 function Book:is_newest()
-  local state, message = self.witness:check(self.tx, self:meta "seq")
-  if state == "newest" then return true end
-  if not state then return nil, "the database's witness cannot be read: " .. message end
-  return nil, (state == "older" and "the database is older than it was, as where a copy was put back"
-    or "nothing shows that the database is the newest: its witness is missing, or was copied with it")
-    .. "; run `purser receive begin --again`, which asks a person about what succeeded before"
+  local why = self.witness:why_not_newest(self.tx, self:meta "seq", CURE)
+  return not why or nil, why
 end
 
 function Book:deposit(dp)

@@ -63,6 +63,17 @@ function Witness:check(tx, number)
   return "newest"
 end
 
+local NOT_NEWEST = { older = "the database is older than it was, as where a copy was put back",
+  unknown = "nothing shows that the database is the newest: its witness is missing, or was copied with it" }
+
+--- Returns why nothing shows that the database is the newest, as a message; nil where it is.
+---@param cure string  the end of the message where the witness can be read
+function Witness:why_not_newest(tx, number, cure)
+  local state, message = self:check(tx, number)
+  if not state then return "the database's witness cannot be read: " .. message end
+  return state ~= "newest" and NOT_NEWEST[state] .. cure or nil
+end
+
 local function write(self, number)
   local draft, message = files.draft(self.path)
   if not draft then return nil, message end
