@@ -176,16 +176,17 @@ end
 --- Puts a payment into another stage, if it is still this worker's and was not sent since: a worker whose lease ended
 --- unnoticed may hold a payment twice. Returns whether it did.
 function M.move(tx, self, payment, change)
-  local row = change.stage == "undecided" and planned.locked(tx, payment.id)
-  local held = row and row.worker == self.worker and row.attempt == ("%d"):format(payment.attempt) and row.stage
-  if (held == "taken" or held == "sent") and row.state ~= "planned" then
+  local row = planned.locked(tx, payment.id)
+  local is_held = row and (row.stage == "taken" or row.stage == "sent")
+  if not is_held or row.worker ~= self.worker or tonumber(row.attempt) ~= payment.attempt then return false end
+  if change.stage == "undecided" and row.state ~= "planned" then
     -- what its last attempt came to is not known any more: the call counts in sums, and equal calls wait for it
     planned.write_end(tx, row, { state = "undecided", message = change.message, candidates = change.candidates,
       why = change.why, change = change })
-    return true
+  else
+    planned.update(tx, planned.staged(tx, change), "id = ?", row.id)
   end
-  return planned.update(tx, planned.staged(tx, change), "id = ? AND worker = ? AND attempt = ? "
-    .. "AND stage IN ('taken', 'sent')", payment.id, self.worker, ("%d"):format(payment.attempt)) == 1
+  return true
 end
 
 ------------------------------------------------------------------------------------------------------------ looking

@@ -203,8 +203,8 @@ local function not_admitted(self, err)
     -- the next period admits it, or persons do, or only time; or the end of a look for what counts until then
     local due_in = err.details and err.details.due_in
     change = function(tx)
-      due_in = queue.is_looking(tx, run) and 500 or due_in
-      return { stage = "waiting", due_in = due_in, blocked = not due_in, message = err.message }
+      local ms = queue.is_looking(tx, run) and 500 or due_in
+      return { stage = "waiting", due_in = ms, blocked = not ms, message = err.message }
     end
   end
   release(self, change)
