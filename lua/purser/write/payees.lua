@@ -23,9 +23,9 @@ end
 
 local SAID = "only the ends of the address are those of %s, which %s: compare every character"
 
---- Returns a function from an address to what a person is told of it, wherever a payment is shown: of an address of the
---- plan, and of a payee of the last half year, whose ends alone are the same. A payee is no look-alike of a payee. Nil
---- and an error where the journal cannot be read.
+--- Returns a function from an address to the warnings that each plan shows: the address of another row, or a payee of
+--- the last half year, has the same ends alone. A payee is no look-alike of a payee. Nil and an error where the journal
+--- cannot be read.
 ---@param journal purser.Journal|nil  without one no payee is known
 ---@param now integer  epoch ms
 ---@param plan purser.ShownAddress[]|nil

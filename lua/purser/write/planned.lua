@@ -181,9 +181,9 @@ M.look = arrival.look
 ---@type fun(client: purser.Client, journal: purser.Journal, destination: string)
 M.look_at_destination = arrival.look_at_destination
 
---- Returns a function from an address to what a person is told of it, wherever a payment is shown: of an address of the
---- plan, and of a payee of the last half year, whose ends alone are the same. Nil and an error where the journal, by
---- default the client's own, cannot be read.
+--- Returns a function from an address to the warnings that each plan shows: the address of another row, or a payee of
+--- the last half year, has the same ends alone. Nil and an error where the journal, by default the client's own, cannot
+--- be read.
 ---@param client purser.Client
 ---@param journal purser.Journal|nil
 ---@param plan purser.ShownAddress[]|nil  what is paid beside

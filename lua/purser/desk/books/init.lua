@@ -264,7 +264,7 @@ function Books:close_before(ends, params)
 end
 
 --- Returns the open gaps: { owner, list, starts, ends, why }, times as text; and the list that was read the least far:
---- { owner, list, read_to }. An account that nobody read whole is a gap of every list, without times.
+--- { owner, list, read_to }. An account of which a list was never read has one gap, of every list, without times.
 ---@return table[]|nil gaps, table|purser.Error|nil least
 function Books:gaps() return reach.open(self) end
 

@@ -105,7 +105,8 @@ function M.unread(books, rev, from, to)
   return gaps
 end
 
---- Returns the open gaps, and the least reach; of an account that nobody read whole a gap of every list.
+--- Returns the open gaps, and the list that was read the least far. An account of which a list was never read has one
+--- gap, of every list.
 function M.open(books)
   local kept = kept_at(books, "9")
   local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
