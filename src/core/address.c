@@ -39,7 +39,7 @@ void pu_payee_evm(struct pu_address *address, const unsigned char account[20])
     pu_payee_bytes(address, "evm", "", account, 20);
 }
 
-/* Puts readings with a checksum first; the order within is kept. */
+/* A stable sort: readings with a checksum first. A moved reading with a `name` needs `family` set to the new place. */
 static void put_checked_first(struct pu_found *found)
 {
     for (int i = 1; i < found->count; i++) {
@@ -54,7 +54,7 @@ static void put_checked_first(struct pu_found *found)
     }
 }
 
-/* Tells whether a reading rules out those whose form is a pattern alone. */
+/* Tells whether a reading makes the families of pu_read_unchecked unlikely. */
 static bool is_sure(const struct pu_address *one)
 {
     static const char *const families[] = {"hbar", "fil", "evm", "ron", "xdc"};

@@ -8,7 +8,8 @@
 
 static const char other_account[] = "a contract or another object, which takes no payment as an account does";
 
-/* Tells the other kinds of SEP-23 by version and length: a transaction, a hash, a pool, a balance, a signed payload. */
+/* Tells whether version and length belong to a SEP-23 key without an account: a transaction, a hash, a pool, a balance
+ * or a signed payload. */
 static bool is_other_key(unsigned version, size_t size)
 {
     enum { TRANSACTION = 19 << 3, HASH = 23 << 3, POOL = 11 << 3, BALANCE = 1 << 3, SIGNED = 15 << 3 };
@@ -48,7 +49,7 @@ static void read_stellar(struct pu_found *found, const char *text, size_t len)
         pu_found_add(found, "xlm", PU_ADDRESS_NOTHING, other_account)->is_checked = true;
 }
 
-/* Algorand: an account of 32 bytes and the last four of its SHA-512/256. */
+/* Algorand: an account of 32 bytes and the last four bytes of the account's SHA-512/256. */
 static void read_algorand(struct pu_found *found, const char *text, size_t len)
 {
     unsigned char bytes[PU_BYTES_MAX], digest[32];
@@ -63,8 +64,9 @@ static void read_algorand(struct pu_found *found, const char *text, size_t len)
     pu_payee_bytes(one, "algo", "", bytes, 32);
 }
 
-/* Filecoin: f or t, a protocol, and base32 of the account with four bytes of BLAKE2b over protocol and account. 0 is a
- * number; 4 is the number of a manager, an f, and the account: 10 is that of Ethereum's accounts. */
+/* Filecoin: `f` (main) or `t` (test), a digit for the protocol, and base32 of the account and four bytes of BLAKE2b
+ * over protocol and account. Protocol 0 has a decimal number instead. Of protocol 4, only Ethereum's accounts are read:
+ * the digit is followed by `10f`. */
 static void read_filecoin(struct pu_found *found, const char *text, size_t len)
 {
     unsigned char bytes[PU_BYTES_MAX], all[PU_BYTES_MAX], digest[4];
@@ -94,7 +96,8 @@ static void read_filecoin(struct pu_found *found, const char *text, size_t len)
     else pu_payee_bytes(one, "fil", kind, bytes, count - 4);
 }
 
-/* Reads a principal in groups of five, with CRC-32 in front. Returns how many bytes it has, 0 for none. */
+/* Decodes a principal: groups of five digits with hyphens between, a CRC-32 first. Returns the number of bytes without
+ * the CRC, 0 for an invalid text. */
 static size_t principal_bytes(const char *text, size_t len, unsigned char bytes[PU_BYTES_MAX])
 {
     char digits[64];
@@ -115,7 +118,7 @@ static size_t principal_bytes(const char *text, size_t len, unsigned char bytes[
     return count - 4;
 }
 
-/* An account of ICRC-1: a principal, a checksum of seven digits, and a sub-account in hex without zeros in front. */
+/* An account of ICRC-1: a principal, a checksum of seven digits, and a sub-account in hex without leading zeros. */
 static void read_sub_account(struct pu_found *found, const char *text, size_t len)
 {
     unsigned char bytes[PU_BYTES_MAX], sum[PU_BYTES_MAX], number[PU_BYTES_MAX];
@@ -161,7 +164,8 @@ static void read_internet_computer(struct pu_found *found, const char *text, siz
     pu_payee_bytes(one, "icp", "p", bytes, count);
 }
 
-/* c32check of Stacks: S, a version, and 20 bytes with four of a double SHA-256; a zero in front is a byte of zeros. */
+/* c32check of Stacks: `S`, a version, and base32 of the account's 20 bytes and four bytes of a double SHA-256. Each
+ * leading zero digit stands for a zero byte. */
 static void read_stacks(struct pu_found *found, const char *text, size_t len)
 {
     static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -183,7 +187,7 @@ static void read_stacks(struct pu_found *found, const char *text, size_t len)
     if (kept && !at) return;
     if (kept) bytes[--at] = (unsigned char)kept;
     while (at < sizeof bytes && !bytes[at]) at++;
-    if (at != zeros - 2) return; /* each zero in front is one byte */
+    if (at != zeros - 2) return; /* as many zero bytes as leading zero digits */
     all[0] = (unsigned char)pu_digit(text[1], digits);
     memcpy(all + 1, bytes, 20);
     if (!pu_sha256_twice(all, sizeof all, digest)) {
@@ -197,7 +201,7 @@ static void read_stacks(struct pu_found *found, const char *text, size_t len)
     if (is_main) pu_payee_bytes(one, "stx", "", all, sizeof all);
 }
 
-/* Nano: nano_ or xrb_, 52 digits of a key of 32 bytes, and 8 of five bytes of BLAKE2b, the last byte first. */
+/* Nano: `nano_` or `xrb_`, a key of 32 bytes in 52 digits, and five bytes of BLAKE2b, reversed, in 8 digits. */
 static void read_nano(struct pu_found *found, const char *text, size_t len)
 {
     static const char digits[] = "13456789abcdefghijkmnopqrstuwxyz";
@@ -209,7 +213,7 @@ static void read_nano(struct pu_found *found, const char *text, size_t len)
         if (digit < 0) return;
         words[i] = (unsigned char)digit;
     }
-    if (words[0] > 1) return; /* 52 digits have 260 bits, and the first four are zero */
+    if (words[0] > 1) return; /* 52 digits have 260 bits: the first four bits must be zero */
     unsigned char key[32] = {0};
     for (size_t bit = 0; bit < 256; bit++) {
         size_t at = bit + 4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Families in base58: with a double SHA-256 (Bitcoin and its kind, Tron, Tezos, NEO, Mina), in Ripple's digits, and
- * with checksums of their own (Polkadot, Waves, Ergo, Byron of Cardano, Monero). */
+/* Families in base58: with a double SHA-256 (Bitcoin and relatives, Tron, Tezos, NEO, Mina), with Ripple's alphabet,
+ * with another checksum (Polkadot, Waves, Ergo, Byron of Cardano, Monero), and Solana, without a checksum. */
 #include "address_codec.h"
 
 #include <stdio.h>
@@ -9,8 +9,9 @@
 static const char anothers[] = "a form that another network has as well";
 static const char other_tokens[] = "a key or program, which takes no payment";
 
-/* A version of base58check: its bytes in hex, how many follow, the families (a name with ? is rare there), and what
- * tells payees apart: the version itself, or a letter where several versions pay one account. */
+/* A version of base58check: `hex` is the version's bytes, `rest` the number of bytes that follow, `families` the
+ * networks (`?`: the service may reject the form on the network). Versions that pay one account share a `kind` ("p": a
+ * public key's hash, "s": a script's hash); NULL: the version itself distinguishes the payee. */
 static const struct version {
     const char *hex;
     size_t rest;
@@ -83,7 +84,7 @@ static const struct version {
     {"02fac398", 74, "doge", NULL, PU_ADDRESS_SECRET},
 };
 
-/* The names of families, each a constant text, as a version lists them together. */
+/* Constant texts for the names in `families`: `pu_address.family` points at a constant. */
 static const char *const names[] = {"btc",  "bsv", "bch",  "ltc", "dgb",  "doge", "xvg",   "pivx", "dash", "zec",
                                     "flux", "zen", "rvn",  "kmd", "lbc",  "qtum", "trx",   "neo",  "ont",  "btg",
                                     "neo3", "xtz", "mina", "ccd", "firo", "vtc",  "hydra", "nebl"};
@@ -120,7 +121,8 @@ static void add_version(struct pu_found *found, const struct version *version, c
     }
 }
 
-/* X-addresses (XLS-5): 05 44, the account, a flag, and a tag of 32 bits, least significant first, with 4 zeros. */
+/* X-addresses (XLS-5): 05 44, the account, a flag (1: has a tag), a tag of 32 bits in little-endian, four zero bytes.
+ */
 static void read_x_address(struct pu_found *found, const unsigned char *bytes, bool is_test)
 {
     uint32_t tag = 0;
@@ -163,7 +165,7 @@ void pu_read_base58(struct pu_found *found, const char *text, size_t len)
     if (strchr("rXTs", text[0])) read_ripple(found, text, len);
 }
 
-/* SS58: a prefix of one or two bytes, an account of 32, and two bytes of BLAKE2b-512. */
+/* SS58: a prefix of one or two bytes, an account of 32 bytes, and two bytes of BLAKE2b-512. */
 static void read_ss58(struct pu_found *found, const unsigned char *bytes, size_t count)
 {
     static const char start[] = "SS58PRE";
@@ -215,8 +217,8 @@ static void read_ergo(struct pu_found *found, const unsigned char *bytes, size_t
     if (!is_test) pu_payee_bytes(one, "erg", kind == 1 ? "" : "s", bytes + 1, count - 5);
 }
 
-/* Byron of Cardano in CBOR: an array of a tagged text and its CRC-32; the text holds a root, attributes and a kind.
- * Attribute 2 is the number of a test network, which no address of the main network has. */
+/* Byron of Cardano in CBOR: an array of tagged bytes and the CRC-32 of the bytes. The bytes hold a root, attributes and
+ * a kind. Attribute 2 names the network: only addresses of test networks have the attribute. */
 static void read_byron(struct pu_found *found, const unsigned char *bytes, size_t count)
 {
     static const unsigned char start[] = {0x82, 0xd8, 0x18, 0x58};
@@ -238,13 +240,13 @@ static void read_byron(struct pu_found *found, const unsigned char *bytes, size_
                                                        : inner;
         at += 2 + size;
     }
-    if (entries || at + 1 != inner) return; /* the kind, one byte, is all that follows */
+    if (entries || at + 1 != inner) return; /* the kind is the last byte */
     struct pu_address *one = pu_found_add(found, "ada", is_test ? PU_ADDRESS_TEST : PU_ADDRESS_PLAIN, NULL);
     one->is_checked = true;
     if (!is_test) pu_payee_bytes(one, "ada", "", bytes, count);
 }
 
-/* Monero: blocks of eleven digits are eight bytes, the last of seven is five; four bytes of Keccak at the end. */
+/* Monero: each eleven digits encode eight bytes, the last seven digits five bytes. The last four bytes are Keccak's. */
 static void read_monero(struct pu_found *found, const char *text, size_t len)
 {
     unsigned char bytes[80], digest[32];

@@ -26,7 +26,7 @@ static uint32_t bech32_prefix(const char *prefix)
     return checksum;
 }
 
-/* Writes a text in small letters; false for one of two cases, or with characters that are not printable. */
+/* Writes `lower`, the text in small letters. False for a text of mixed case, or with an unprintable character. */
 static bool in_one_case(const char *text, size_t len, char *lower)
 {
     bool has_upper = false, has_lower = false;
@@ -111,7 +111,8 @@ static bool read_segwit(struct pu_found *found, const struct pu_bech32 *x, size_
     return true;
 }
 
-/* Prefixes whose data is an account, by length. Those of `is_evm` are the same account as 0x and these bytes. */
+/* Prefixes of accounts. `size` and `other_size` are the allowed lengths in bytes; `is_m` means Bech32m instead of
+ * Bech32. With `is_evm` the bytes are an Ethereum account. */
 static const struct account_prefix {
     const char *prefix;
     unsigned char size, other_size;
@@ -160,14 +161,16 @@ static bool ends_with(const char *text, const char *end)
     return len > more && strcmp(text + len - more, end) == 0;
 }
 
-/* Returns where an unsigned number of CBOR's kind in CIP-19 ends, seven bits a byte; 0 for none. */
+/* Returns the place after a variable-length number of CIP-19 (seven bits a byte, the top bit set in all bytes but the
+ * last); 0 for a number that is cut off, or with `at` 0. */
 static size_t after_number(const unsigned char *bytes, size_t at, size_t len)
 {
     while (at && at < len && bytes[at] & 0x80) at++;
     return at && at < len ? at + 1 : 0;
 }
 
-/* Shelley of Cardano (CIP-19): a byte of kind and network, one or two hashes of 28 bytes, or three numbers. */
+/* Shelley of Cardano (CIP-19): a byte with kind and network, a hash of 28 bytes, and by kind another hash, a pointer of
+ * three numbers, or nothing. */
 static bool read_cardano(struct pu_found *found, const struct pu_bech32 *x)
 {
     bool is_address = strcmp(x->prefix, "addr") == 0, is_stake = strcmp(x->prefix, "stake") == 0;
@@ -190,8 +193,8 @@ static bool read_cardano(struct pu_found *found, const struct pu_bech32 *x)
     return true;
 }
 
-/* The three texts of a lock of CKB (RFC 21): the full form, the short one by an index of code, and the older full one.
- * The payee is the code's hash, how that is meant, and the rest. */
+/* CKB's three forms of a lock (RFC 21): full, short (the code by an index) and the deprecated full form. The payee is
+ * the hash of the code, the hash type, and the arguments, so all forms of a lock have one payee. */
 static bool read_ckb(struct pu_found *found, const struct pu_bech32 *x)
 {
     static const unsigned char short_code[32] = {0x9b, 0xd7, 0xe0, 0x6f, 0x3e, 0xcf, 0x4b, 0xe0, 0xf2, 0xfc, 0xd2,
@@ -211,7 +214,7 @@ static bool read_ckb(struct pu_found *found, const struct pu_bech32 *x)
         lock[32] = 1;
         memcpy(lock + 33, bytes + 2, 20);
         used = 53;
-        if (bytes[1]) kind = "short", memcpy(lock, bytes + 1, used = 21); /* other code than that of a single key */
+        if (bytes[1]) kind = "short", memcpy(lock, bytes + 1, used = 21); /* not the lock of a single key */
     } else if (!is_m && (bytes[0] == 2 || bytes[0] == 4) && size >= 33) {
         memcpy(lock, bytes + 1, 32);
         lock[32] = bytes[0] == 4;
@@ -224,7 +227,7 @@ static bool read_ckb(struct pu_found *found, const struct pu_bech32 *x)
     return true;
 }
 
-/* Avalanche: X- or P- in front; a text without one does not say the chain. */
+/* Avalanche: `X-`, `P-` or `C-` before the Bech32 text names the chain; `chain` is NUL without such a prefix. */
 static bool read_avax(struct pu_found *found, const struct pu_bech32 *x, char chain)
 {
     unsigned char bytes[PU_BYTES_MAX];
@@ -241,7 +244,7 @@ static bool read_avax(struct pu_found *found, const struct pu_bech32 *x, char ch
     return true;
 }
 
-/* Forms whose data is not looked at: their checksum is right, and the text in small letters is the payee. */
+/* Forms read for the checksum alone: the payee is the whole text in small letters. */
 static bool read_private(struct pu_found *found, const struct pu_bech32 *x, const char *text, size_t len)
 {
     static const struct {
@@ -288,7 +291,7 @@ static uint64_t cash_step(uint64_t checksum, unsigned value)
     return checksum;
 }
 
-/* Reads digits under a prefix. Returns how many bytes of version and payload, or 0. */
+/* Decodes the digits after a prefix. Returns the number of bytes of version and payload, 0 for an invalid text. */
 static size_t cash_bytes(const char *prefix, const char *body, size_t len, unsigned char bytes[PU_BYTES_MAX])
 {
     unsigned char words[PU_WORDS_MAX];
@@ -316,8 +319,8 @@ static void add_kaspa(struct pu_found *found, const unsigned char *bytes, size_t
     if (!is_as_written) snprintf(one->plain, sizeof one->plain, "kaspa:%.*s", (int)len, body);
 }
 
-/* Bitcoin Cash and eCash: a kind (0 a key, 1 a script; 2 and 3 the same for tokens), and a hash of 20 or, of scripts,
- * 32 bytes. */
+/* Bitcoin Cash and eCash: a kind (0: a key, 1: a script, 2 and 3: a key and a script that accept tokens), and a hash of
+ * 20 bytes; of a script also 32. */
 static void add_cash(struct pu_found *found, const char *family, const unsigned char *bytes, size_t size)
 {
     unsigned kind = bytes[0] >> 3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts that readers of addresses share: digests, digits of other bases, and the list of readings. */
+/* Shared by the address readers: digests, base58, base32 and Bech32, and the list of readings. */
 #ifndef PURSER_CORE_ADDRESS_CODEC_H
 #define PURSER_CORE_ADDRESS_CODEC_H
 
@@ -10,12 +10,12 @@
 
 enum { PU_BYTES_MAX = 192, PU_WORDS_MAX = PU_ADDRESS_TEXT_MAX, PU_KECCAK_MAX = 135 };
 
-/* ---- address_hash.c: false where OpenSSL cannot make the digest ---- */
+/* ---- address_hash.c; false: OpenSSL failed to compute the digest ---- */
 bool pu_sha256_twice(const unsigned char *bytes, size_t len, unsigned char digest[32]);
 bool pu_sha512_256(const unsigned char *bytes, size_t len, unsigned char digest[32]);
-/* Keccak-256 as Ethereum has it (not SHA3-256) of at most PU_KECCAK_MAX bytes. */
+/* Ethereum's Keccak-256 (other padding than SHA3-256). A single block: at most PU_KECCAK_MAX bytes. */
 void pu_keccak256(const unsigned char *bytes, size_t len, unsigned char digest[32]);
-/* BLAKE2b without a key, of 1 to 64 bytes (RFC 7693). */
+/* BLAKE2b without a key (RFC 7693); `size` is the length of the digest, 1 to 64. */
 void pu_blake2b(const unsigned char *bytes, size_t len, unsigned char *digest, size_t size);
 unsigned pu_crc16(const unsigned char *bytes, size_t len);
 uint32_t pu_crc32(const unsigned char *bytes, size_t len);
@@ -23,32 +23,33 @@ uint32_t pu_crc32(const unsigned char *bytes, size_t len);
 /* ---- address_digits.c ---- */
 extern const char pu_base58_bitcoin[], pu_base58_ripple[], pu_base32_upper[], pu_base32_lower[], pu_base32_bech[];
 
-/* Tells whether every character of a text is one of these. */
+/* Tells whether a text consists of `digits`. */
 bool pu_all_of(const char *text, size_t len, const char *digits);
 
-/* Tells whether digits are a number of 63 bits without zeros in front, as accounts of Filecoin and Hedera are. */
+/* Tells whether a text is a decimal number below 2^63 without leading zeros: an account of Filecoin or Hedera. */
 bool pu_is_account_number(const char *text, size_t len);
-/* Returns the number of a digit, or -1. */
+/* Returns the value of a digit, or -1 for another character. */
 int pu_digit(char c, const char *digits);
-/* Base58 as bytes, most significant first. Returns how many, or 0 for what is none. */
+/* Decodes base58, most significant byte first. Returns the number of bytes; 0 for an invalid or too long text. */
 size_t pu_base58_bytes(const char *text, size_t len, const char *digits, unsigned char bytes[PU_BYTES_MAX]);
 size_t pu_base58_text(const unsigned char *bytes, size_t len, const char *digits, char out[PU_ADDRESS_TEXT_MAX]);
-/* Base58 with four bytes of a double SHA-256 behind. Returns how many bytes come before those, 0 for none, and sets
- * `failed` where OpenSSL cannot make the digest. */
+/* Decodes base58check: base58 with the first four bytes of a double SHA-256 at the end. Returns the number of bytes
+ * without the checksum; 0 for an invalid text, or with `*failed` set if OpenSSL failed to compute the digest. */
 size_t pu_base58check_bytes(const char *text, size_t len, const char *digits, unsigned char bytes[PU_BYTES_MAX],
                             bool *failed);
 size_t pu_base58check_text(const unsigned char *bytes, size_t len, const char *digits, char out[PU_ADDRESS_TEXT_MAX]);
-/* Groups of five bits as bytes: the bits that are left must be fewer than five, and zero. Returns how many, or 0. */
+/* Packs groups of five bits into bytes. Returns the number of bytes; 0 unless fewer than five bits remain, all zero. */
 size_t pu_words_bytes(const unsigned char *words, size_t count, unsigned char bytes[PU_BYTES_MAX]);
 size_t pu_bytes_words(const unsigned char *bytes, size_t len, unsigned char words[PU_WORDS_MAX]);
 size_t pu_base32_bytes(const char *text, size_t len, const char *digits, unsigned char bytes[PU_BYTES_MAX]);
 size_t pu_base32_text(const unsigned char *bytes, size_t len, const char *digits, char out[PU_ADDRESS_TEXT_MAX]);
-/* Hexadecimal digits as bytes. Returns how many, or 0. */
+/* Decodes hexadecimal digits of either case. Returns the number of bytes; 0 for an invalid or too long text. */
 size_t pu_hex_bytes(const char *text, size_t len, unsigned char bytes[PU_BYTES_MAX]);
 
 /* ---- address_hex.c: EIP-55 and EIP-1191 ---- */
 enum pu_letters { PU_LETTERS_NO_HEX, PU_LETTERS_ONE_CASE, PU_LETTERS_RIGHT, PU_LETTERS_OTHER_CHAIN, PU_LETTERS_WRONG };
-/* Judges the case of 40 hexadecimal digits; OTHER_CHAIN is the checksum of chain 30 by EIP-1191. */
+/* Compares the case of 40 hexadecimal digits with the checksum of EIP-55. OTHER_CHAIN: the digits fit the checksum of
+ * chain 30 by EIP-1191 (Rootstock). */
 enum pu_letters pu_letters_of(const char digits[40]);
 void pu_letters_write(const unsigned char account[20], char out[40]);
 
@@ -70,7 +71,7 @@ struct pu_found {
     int count;
     bool failed;
 };
-/* Adds a reading. Returns the last one where the list is full, which no text reaches. */
+/* Adds a reading. The list has room for every text; a full list would reuse the last place. */
 struct pu_address *pu_found_add(struct pu_found *found, const char *family, enum pu_address_state state,
                                 const char *note);
 /* Sets the payee to `space:kind:hex`, or `space:hex` where `kind` is "". */
@@ -78,7 +79,7 @@ void pu_payee_bytes(struct pu_address *address, const char *space, const char *k
                     size_t len);
 /* Sets the payee to `space:text`. */
 void pu_payee_text(struct pu_address *address, const char *space, const char *text, size_t len);
-/* Sets the payee of an account of 20 bytes that networks of Ethereum's kind share. */
+/* Sets the payee of an Ethereum account, which is the same account on every EVM network. */
 void pu_payee_evm(struct pu_address *address, const unsigned char account[20]);
 
 void pu_read_base58(struct pu_found *found, const char *text, size_t len);
@@ -89,7 +90,7 @@ void pu_read_base32(struct pu_found *found, const char *text, size_t len);
 void pu_read_ton(struct pu_found *found, const char *text, size_t len);
 void pu_read_numbers(struct pu_found *found, const char *text, size_t len);
 void pu_read_hex(struct pu_found *found, const char *text, size_t len);
-/* Reads the families without a checksum whose form is a pattern alone. */
+/* Reads families whose form is only a pattern, without a checksum: Arweave, EOS, NEAR. */
 void pu_read_unchecked(struct pu_found *found, const char *text, size_t len);
 
 #pragma GCC visibility pop

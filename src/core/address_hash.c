@@ -41,7 +41,7 @@ static void keccak(uint64_t state[25])
                                         27, 41, 56, 8,  25, 43, 62, 18, 39, 61, 20, 44};
     static const unsigned lane[] = {10, 7,  11, 17, 18, 3, 5,  16, 8,  21, 24, 4,
                                     15, 23, 19, 13, 12, 2, 20, 14, 22, 9,  6,  1};
-    unsigned register_bits = 1; /* of the LFSR that makes the round constants */
+    unsigned register_bits = 1; /* the LFSR of the round constants */
     for (unsigned round = 0; round < 24; round++) {
         uint64_t column[5];
         for (unsigned x = 0; x < 5; x++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Families in hexadecimal digits, numbers and names: Ethereum and its kind, Aptos, Sui, Starknet, Hedera, EOS, NEAR,
- * Arweave. Most carry no checksum. */
+/* Families in hexadecimal digits, numbers and names: Ethereum and relatives, Aptos, Sui, Starknet, Flow, Hedera, EOS,
+ * NEAR, Arweave. Only Ethereum's letter case and Hedera's suffix are checksums. */
 #include "address_codec.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@ static const char no_zero_x[] = "without 0x in front, or with a large X";
 
 enum { ACCOUNT_DIGITS = 40 };
 
-/* Writes 40 digits with the case that a digest of `chain` and the small digits gives. */
+/* Writes 40 digits in the case of EIP-55, or with a `chain` prefix of EIP-1191: a letter is large where the digest of
+ * `chain` and the small digits has a nibble of 8 or more. */
 static void write_case(const char *chain, const char lower[ACCOUNT_DIGITS], char out[ACCOUNT_DIGITS])
 {
     unsigned char all[8 + ACCOUNT_DIGITS], digest[32];
@@ -91,8 +92,8 @@ static void read_evm(struct pu_found *found, const char *text, size_t len)
     }
 }
 
-/* Accounts of 32 bytes: Aptos, Sui and their kind, and Starknet, whose numbers end at a prime. Zeros in front may be
- * left out; a text that lacks one character looks the same, so 61 to 63 digits are rare. */
+/* Aptos, Sui and relatives (32 bytes), Starknet (a number below a prime) and Flow (8 bytes). Leading zeros may be left
+ * out. 61 to 63 digits may also be a text with a lost character, so the state is RARE. */
 static void read_long_hex(struct pu_found *found, const char *text, size_t len)
 {
     char digits[64];
@@ -126,7 +127,7 @@ void pu_read_hex(struct pu_found *found, const char *text, size_t len)
     read_long_hex(found, text, len);
 }
 
-/* The five letters of an account's number on the main network (HIP-15). */
+/* Computes the checksum of an account number on Hedera's main network (HIP-15). */
 static void write_hip15(const char *number, size_t len, char out[5])
 {
     enum { P3 = 26 * 26 * 26, P5 = 26 * 26 * 26 * 26 * 26 };
@@ -143,7 +144,7 @@ static void write_hip15(const char *number, size_t len, char out[5])
     for (unsigned i = 5; i-- > 0; check /= 26) out[i] = (char)('a' + check % 26);
 }
 
-/* Hedera: 0.0 and a number, with or without five letters of a checksum. */
+/* Hedera: `0.0.`, a number, and perhaps `-` and a checksum of five letters. */
 void pu_read_numbers(struct pu_found *found, const char *text, size_t len)
 {
     if (len < 5 || memcmp(text, "0.0.", 4) != 0) return;
@@ -169,7 +170,7 @@ static bool is_number(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Names of NEAR: parts of small letters and digits with single - or _ between, joined by dots. */
+/* NEAR names: small letters and digits, with a single `-`, `_` or `.` between. */
 static bool is_near_name(const char *text, size_t len)
 {
     if (len < 2 || len > 64) return false;

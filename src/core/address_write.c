@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writers of addresses: for cures, and for a simulator that draws addresses. */
+/* Writes addresses; address.h says for whom. */
 #include "address_codec.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static size_t write_stellar(const unsigned char account[32], char out[PU_ADDRESS
     return pu_base32_text(all, sizeof all, pu_base32_upper, out);
 }
 
-/* The form that wallets show of an account: base64url, for accounts that need not exist yet (UQ). */
+/* The form that wallets show: base64url, not bounceable (begins with UQ), so a new account keeps the first payment. */
 static size_t write_ton(const char *workchain, const unsigned char account[32], char out[PU_ADDRESS_TEXT_MAX])
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -84,7 +84,7 @@ size_t pu_address_write(const char *family, const char *kind, const unsigned cha
                      {"zec", "1cb8", NULL}, {"trx", "41", NULL},  {"neo", "17", NULL}};
     for (size_t i = 0; i < sizeof versioned / sizeof *versioned; i++) {
         if (strcmp(versioned[i].family, family) != 0) continue;
-        bool is_witness = kind[0] == 'w' && versioned[i].prefix; /* w0, w1: a version of a witness program */
+        bool is_witness = kind[0] == 'w' && versioned[i].prefix; /* w0, w1: the version of a witness program */
         if (is_witness) return write_bech32(versioned[i].prefix, kind[1] == '1', bytes, len, out);
         return write_versioned(*kind ? kind : versioned[i].version, pu_base58_bitcoin, bytes, len, out);
     }

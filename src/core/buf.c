@@ -36,7 +36,7 @@ enum pu_code pu_buf_reserve(pu_buf *buf, size_t more)
 
     size_t cap = next_capacity(buf, buf->len + more);
     char *data;
-    if (buf->secret) { /* realloc would leave a copy in the old place */
+    if (buf->secret) { /* realloc could leave an unwiped copy in freed memory */
         data = malloc(cap);
         if (!data) return PU_NO_MEMORY;
         if (buf->len) memcpy(data, buf->data, buf->len);

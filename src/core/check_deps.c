@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What has to be installed, checked before anything else is compiled: a missing header is reported with the name
- * of its package. First in the rockspec's list of sources for that reason.
- */
+/* Reports a missing header with the name of the package. First in the rockspec's list of sources, so the report comes
+ * before any other error of the compiler. */
 #ifdef __has_include
 #if !__has_include(<openssl/evp.h>)
 #error \

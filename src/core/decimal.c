@@ -10,7 +10,7 @@
  * sign and a point, fits PU_DECIMAL_TEXT_MAX. */
 enum { VALUE_BITS_MAX = 843 };
 
-/* The greatest power of ten in a BN_ULONG of 32 bits. */
+/* 10^9 is the greatest power of ten that fits a BN_ULONG on every platform (32 bits or more). */
 enum { WORD_DIGITS = 9 };
 
 static BN_ULONG word_power(unsigned exponent)
@@ -27,7 +27,7 @@ void pu_decimal_free(pu_decimal *d)
     d->scale = 0;
 }
 
-/* OpenSSL's numbers fail for want of memory only; the queue of errors is left empty for the next user of OpenSSL. */
+/* OpenSSL's BIGNUM functions fail only for want of memory. The error queue must not confuse a later user of OpenSSL. */
 static enum pu_code out_of_memory(BIGNUM *value)
 {
     BN_free(value);
@@ -42,7 +42,7 @@ static bool multiply_by_power(BIGNUM *value, unsigned exponent)
     return BN_mul_word(value, word_power(exponent));
 }
 
-/* Takes over `value`, makes the value canonical and moves the value into `out`; or frees `value` and keeps `out`. */
+/* Owns `value` from here on: makes `value` canonical and moves it into `out`; a failure frees `value`. */
 static enum pu_code settle(pu_decimal *out, BIGNUM *value, unsigned scale)
 {
     if (BN_is_zero(value)) {
@@ -105,8 +105,8 @@ enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_
     return PU_OK;
 }
 
-/* For operands of different scales, *scaled becomes a copy of the operand with the smaller scale, brought to the
- * greater, and *left and *right point at two integers of equal scale. The caller frees *scaled, perhaps NULL. */
+/* Brings two operands to the greater scale: *left and *right then point at comparable integers. A scaled copy of one
+ * operand is in *scaled (NULL for equal scales), for the caller to free, also after a failure. */
 static bool align(const pu_decimal *a, const pu_decimal *b, const BIGNUM **left, const BIGNUM **right, BIGNUM **scaled)
 {
     *left = a->value;
@@ -159,8 +159,8 @@ enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decim
     return settle(out, product, a->scale + b->scale);
 }
 
-/* Tells if the integer quotient moves away from zero by one. `rest` is the remainder of the division, with the sign of
- * the dividend or zero; doubles `rest`. */
+/* Sets *moves: whether rounding moves the truncated quotient away from zero by one. `rest` is the remainder, and is
+ * overwritten. Returns false without memory. */
 static bool moves_away(const BIGNUM *quotient, BIGNUM *rest, const BIGNUM *divisor, enum pu_rounding mode, bool *moves)
 {
     *moves = false;
@@ -173,7 +173,7 @@ static bool moves_away(const BIGNUM *quotient, BIGNUM *rest, const BIGNUM *divis
     return true;
 }
 
-/* *quotient becomes dividend / divisor as an integer. Both are consumed. */
+/* Sets `quotient` to dividend / divisor, rounded to an integer; overwrites `dividend`. */
 static bool divide(BIGNUM *quotient, BIGNUM *dividend, BIGNUM *divisor, enum pu_rounding mode, BN_CTX *scratch)
 {
     bool negative = BN_is_negative(dividend) != BN_is_negative(divisor), moves;
@@ -183,7 +183,7 @@ static bool divide(BIGNUM *quotient, BIGNUM *dividend, BIGNUM *divisor, enum pu_
     return negative ? BN_sub_word(quotient, 1) : BN_add_word(quotient, 1);
 }
 
-/* a / b at `places` as an integer times 10^-places. NULL without memory. */
+/* Returns a / b, rounded, as a count of units of 10^-places. NULL without memory. */
 static BIGNUM *quotient_of(const pu_decimal *a, const pu_decimal *b, unsigned places, enum pu_rounding mode)
 {
     BN_CTX *scratch = BN_CTX_new();

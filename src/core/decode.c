@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Comes close to the cost of the tables alone (docs/contributing/core.md has the figures):
- *   - No name is hashed while members come in the order of the previous record: the bytes `"name":` are compared with
- * the expected key's in two 8-byte words, after a miss (an optional member left out) with the next key's.
- *   - Undeclared names are learned, and predicted from the second record on.
- *   - A field's type selects the reader; a vector comparison for 16 bytes of a string finds the closing quote, escapes,
- *     control characters and UTF-8.
- *   - A list outside any list is made for (bytes left) / (bytes of the first element) elements; a list inside a list
- * for as many as the last had. */
+/* Decoding costs little more than making the Lua tables (docs/contributing/core.md has the figures):
+ *   - While members come in the order of the previous record, no name is hashed: `"name":` is compared with the token
+ *     of the expected key, 16 bytes at once. A miss (an optional member left out) tries the following key.
+ *   - Undeclared names are learned, and expected from the second record on.
+ *   - A field's type selects the reader. One vector comparison of 16 bytes finds a closing quote, an escape, a control
+ *     character or UTF-8.
+ *   - An outer list is made for (bytes left) / (bytes of the first element) elements, an inner list for the length of
+ *     the previous list of the type. */
 #include "decode.h"
 
 #include <string.h>
@@ -42,25 +42,25 @@ static const char *enter(pu_walk *w, const char *p)
     return pu_json_space(p + 1, w->end);
 }
 
-/* Facts of the record under way. */
+/* The record being read. */
 typedef struct record {
     pu_shape *shape;
     uint16_t guess;         /* the key expected next */
     uint16_t previous;      /* the previous key */
     bool opened;            /* the sink has the record's table already */
     size_t total;           /* members handed over before the present batch */
-    uint64_t seen;          /* bit n: key n has come; unknown for keys beyond 63 */
-    size_t address_at;      /* 1 + the place of an address in the present batch, 0: none */
-    pu_entry address, memo; /* the address and the memo of earlier batches */
+    uint64_t seen;          /* bit n: key n has come; keys beyond 63 have no bit */
+    size_t address_at;      /* 1 + the place of the address in the present batch; 0: no address */
+    pu_entry address, memo; /* of earlier batches */
 } record;
 
-/* 0 for a key beyond 63, and for PU_NO_KEY. */
+/* Returns 0 for a key beyond 63, and for PU_NO_KEY. */
 static inline uint64_t key_bit(uint16_t key)
 {
     return key < 64 ? UINT64_C(1) << key : 0;
 }
 
-/* Keeps of the present batch the address and the memo. */
+/* Keeps the address and the memo of the present batch: the batch is about to be flushed. */
 static void note_batch(const pu_walk *w, record *r)
 {
     if (r->shape->address == PU_NO_KEY) return;
@@ -86,15 +86,15 @@ static void flush_record(pu_walk *w, record *r, bool complete)
     w->count = 0;
 }
 
-/* The place of the next entry, to be counted only once filled. */
+/* Returns the place for another entry. The caller counts the entry once filled. */
 static inline pu_entry *next_entry(pu_walk *w, record *r)
 {
     if (w->count == PU_WALK_BATCH) flush_record(w, r, false);
     return &w->entries[w->count];
 }
 
-/* Tells if the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as
- * another word, which overlaps the first two or, beyond 24 bytes, leaves the middle to memcmp. */
+/* Tells if the member at `p` begins with the key's token. Tokens over 16 bytes: the last eight bytes are compared as a
+ * third word; memcmp compares the middle of tokens over 24 bytes. */
 static inline bool token_at(const pu_walk *w, const pu_key *key, const char *p)
 {
     size_t left = (size_t)(w->end - p), len = key->token_len;
@@ -108,7 +108,7 @@ static inline bool token_at(const pu_walk *w, const pu_key *key, const char *p)
     return tail == key->tail && (len <= 24 || memcmp(p + 16, key->token + 16, len - 24) == 0);
 }
 
-/* The key of an unexpected name, or PU_NO_KEY for an unknown name that cannot be learned. */
+/* Returns the key of an unexpected name; PU_NO_KEY for an unknown name that cannot be learned. */
 static uint16_t look_up(pu_walk *w, record *r, const char *name, size_t len, bool escaped)
 {
     char plain[PU_LEARN_BYTES * 6];
@@ -122,7 +122,7 @@ static uint16_t look_up(pu_walk *w, record *r, const char *name, size_t len, boo
     return number;
 }
 
-/* Puts a key into the chain of expected keys, directly after the previous key. */
+/* Corrects the prediction: `number` is expected after the previous key from now on. */
 static void expect(record *r, uint16_t number)
 {
     pu_key *keys = r->shape->keys;
@@ -131,8 +131,8 @@ static void expect(record *r, uint16_t number)
     *link = number;
 }
 
-/* Reads a member's name and colon where the bytes differ from the expected bytes. An unknown name is left in `entry`,
- * with the prefix rule applied. */
+/* Reads the name and colon of a member that the first guess missed. Sets *number to the key. An unknown name sets
+ * PU_NO_KEY, and goes to `entry`, with the slot of the shape's prefix if the prefix fits. */
 static const char *read_name(pu_walk *w, record *r, const char *p, uint16_t *number, pu_entry *entry)
 {
     pu_scan_error mark;
@@ -161,15 +161,15 @@ static const char *read_name(pu_walk *w, record *r, const char *p, uint16_t *num
     return p + 1;
 }
 
-/* Tells if a name may come twice: the last of equal names wins in objects of type `any`, and everywhere in a plan that
- * says so. A document with two statements about a call states neither. */
+/* Tells if a name may come twice, the last value winning: in objects of type `any`, and anywhere with `last_wins`. In
+ * other records a repeated member rejects the document: nobody knows which value the service meant. */
 static bool may_repeat(const pu_walk *w, const record *r)
 {
     return w->plan->last_wins || r->shape == &w->plan->shapes[0];
 }
 
-/* Counts the entry just read. A null member is absent, and matters only where an equal name may have come before.
- * Returns false, and counts nothing, when the name must not have come before. */
+/* Counts the entry just read. A null member is absent, so null is counted only to remove an earlier value. Returns
+ * false, and counts nothing, for a forbidden repetition. */
 static inline bool count_entry(pu_walk *w, record *r, const pu_entry *entry)
 {
     uint64_t bit = key_bit(entry->key);
@@ -183,7 +183,7 @@ static inline bool count_entry(pu_walk *w, record *r, const pu_entry *entry)
     return true;
 }
 
-/* Reads any value into the entry; the name is filled in already. */
+/* Reads any value of a member. The caller has filled in the entry's name. */
 static const char *read_value(pu_walk *w, record *r, const char *p, pu_type *type, pu_entry *entry)
 {
     p = pu_json_space(p, w->end);
@@ -211,8 +211,8 @@ static inline bool takes_text(uint8_t kind)
     return kind == PU_KIND_STRING || kind == PU_KIND_ADDRESS || kind == PU_KIND_ANY;
 }
 
-/* Reads nearly every value: a string without escapes, a short integer, or null. NULL for any other value, or for a
- * repeated name, which read_value reports. */
+/* The fast path: reads a string without escapes, a short integer, or null. Returns NULL for any other value and for a
+ * repeated name: read_value then reads the value again, and reports a fault. */
 static inline const char *read_usual(pu_walk *w, record *r, const char *p, const pu_key *key, pu_entry *entry)
 {
     if (p == w->end) return NULL;
@@ -237,7 +237,7 @@ static inline const char *read_usual(pu_walk *w, record *r, const char *p, const
     return count_entry(w, r, entry) ? p + 4 : NULL;
 }
 
-/* The path of nearly every member (expected name, usual value) is written out; read_value handles the rest. */
+/* Expected name and usual value come first: nearly every member takes this path. */
 static inline const char *read_member(pu_walk *w, record *r, const char *p)
 {
     if (w->count == PU_WALK_BATCH) {
@@ -272,12 +272,12 @@ static inline const char *read_member(pu_walk *w, record *r, const char *p)
     return read_value(w, r, p, &w->plan->types[key->type], entry);
 }
 
-/* The new values of an `address:memo` are simply set again: the last of equal names wins. */
+/* Appends the parts of an `address:memo` as further entries of the two fields: the sink keeps the last value. */
 static void split_address(pu_walk *w, record *r)
 {
     pu_entry parts[2];
     if (r->shape->memo == PU_NO_KEY) return;
-    if (!r->opened) { /* nearly always: a single batch, and no colon */
+    if (!r->opened) { /* the usual record: one batch, no colon in the address */
         if (r->address_at == 0 || !pu_walk_has_colon(&w->entries[r->address_at - 1])) return;
     }
     note_batch(w, r);
@@ -327,8 +327,8 @@ static const char *read_record(pu_walk *w, const char *p, pu_shape *shape)
     return p + 1;
 }
 
-/* Guesses the length of a list with the first element at `p`: too few costs a growth, too many costs memory that is
- * bounded by the document's size. */
+/* Guesses the length of a list whose first element is at `p`. A low guess makes the table grow later; a high guess
+ * wastes memory in proportion to the document. */
 static size_t expected_length(const pu_walk *w, const char *p, const pu_type *type)
 {
     if (w->lists > 0) return type->length ? type->length : 1;
@@ -352,8 +352,8 @@ static pu_type *item_of(const pu_walk *w, pu_type *type)
     return type->kind == PU_KIND_ANY ? type : &w->plan->types[type->item];
 }
 
-/* Reads the elements of the list with the bracket at `list`; `length` is the number of elements read so far, and then
- * of all. Returns NULL with `rows` filled at the end of a part. */
+/* Reads the elements of the list whose bracket is at `list`. *length: in, the elements of earlier parts; out, of all
+ * parts. The end of a part returns NULL with `rows` filled. */
 static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t list, size_t *length)
 {
     const pu_key *key = w->key;
@@ -392,7 +392,7 @@ static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t l
     return p + 1;
 }
 
-/* Goes back to the last row of an earlier walk. */
+/* Restores the counts of the previous part and returns the place of the next row. */
 static const char *reopen_list(pu_walk *w, size_t *length)
 {
     const char *p = w->text + w->from.at;
@@ -429,7 +429,7 @@ static const char *read_list(pu_walk *w, const char *p, pu_type *type)
     return p;
 }
 
-/* `p` is at a brace or bracket, and no entries are pending. */
+/* Expects `p` at a brace or bracket, and an empty batch. */
 static const char *read_container(pu_walk *w, const char *p, pu_type *type)
 {
     enum pu_kind kind = type->kind;
@@ -438,7 +438,7 @@ static const char *read_container(pu_walk *w, const char *p, pu_type *type)
     return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
-/* Reads the document. `scalar` is filled for a scalar document. */
+/* Reads the outermost value. A scalar goes to `scalar`. */
 static const char *read_document(pu_walk *w, pu_entry *scalar, bool *container)
 {
     pu_type *type = &w->plan->types[w->plan->root];

@@ -37,7 +37,7 @@ enum pu_code pu_md5_hex(const void *text, size_t len, char out[PU_MD5_HEX], pu_e
 enum pu_code pu_random_token(char *out, size_t len, pu_error *error)
 {
     static const char alphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    enum { LETTERS = 62, FAIR = 256 - 256 % LETTERS }; /* bytes from FAIR on would favour the first letters */
+    enum { LETTERS = 62, FAIR = 256 - 256 % LETTERS }; /* bytes from FAIR on would favour the alphabet's beginning */
     unsigned char pool[64];
     size_t made = 0;
     while (made < len) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two small functions besides signing: the hash of a funds password, and random letters and digits. */
+/* The MD5 that the service requires, random tokens, and hex. Thread-safe. */
 #ifndef PURSER_CORE_DIGEST_H
 #define PURSER_CORE_DIGEST_H
 
@@ -8,14 +8,16 @@
 
 enum { PU_MD5_HEX = 32 };
 
-/* Lower-case hex, no NUL. The service requires the MD5 of the funds password. Elsewhere it makes a
- * number of a name (locks of a database, the simulator's transactions), which proves nothing. */
+/* Writes the MD5 in lower-case hex, without a NUL. The service requires the MD5 of the funds password. Other callers
+ * turn a name into a number (a database lock, a simulated transaction); nothing relies on collision resistance.
+ * PU_LIBRARY: OpenSSL rejects MD5 (FIPS). */
 enum pu_code pu_md5_hex(const void *text, size_t len, char out[PU_MD5_HEX], pu_error *error);
 
-/* Fills `out` with letters and digits, each of the 62 equally likely. */
+/* Fills `out` with `len` letters and digits, each of the 62 equally likely, without a NUL. PU_LIBRARY: OpenSSL has no
+ * random bytes; `out` is then partly filled. */
 enum pu_code pu_random_token(char *out, size_t len, pu_error *error);
 
-/* Lower-case hex of `len` bytes into 2 * len bytes of `out`, no NUL. */
+/* Writes `len` bytes as 2 * len digits of lower-case hex, without a NUL. */
 void pu_hex_write(char *out, const unsigned char *bytes, size_t len);
 
 #pragma GCC visibility pop

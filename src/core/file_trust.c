@@ -10,7 +10,7 @@ static bool is_ours(uid_t owner)
     return owner == geteuid() || owner == 0;
 }
 
-/* A link of another user in a shared folder could lead to any file of ours. */
+/* Another user's link, in a folder such as /tmp, could lead to any file of this user. */
 static enum pu_file_fault judge_name(const char *path, const struct stat *about, int *code)
 {
     struct stat name;

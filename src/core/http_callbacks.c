@@ -10,18 +10,16 @@
 #include <sys/socket.h>
 
 enum {
-    SILENT_MS = 20000,            /* the life of a connection whose peer acknowledges nothing */
-    FRAMING_CEILING = 1024 * 1024 /* of framing, beside an equal allowance for each byte of the response */
+    SILENT_MS = 20000,            /* the kernel ends a connection whose peer acknowledges nothing for so long */
+    FRAMING_CEILING = 1024 * 1024 /* bytes of framing allowed besides twice `max_response_bytes` */
 };
 
-/* The callbacks see a pu_http_easy and nothing of Lua. */
-
 /* Tells if a request may go out on the connection that libcurl chose. Waiting bytes on a new TLS connection are
- * session tickets after the handshake; on any other connection waiting bytes are no response to a request not yet
- * sent. */
+ * session tickets of the handshake. On any other connection, waiting bytes cannot be the response: the request is not
+ * yet sent. */
 static bool may_use(pu_http_easy *easy, pu_http_socket *socket)
 {
-    if (!socket) return easy->fresh; /* not noted, so new: no other request uses the connection */
+    if (!socket) return easy->fresh; /* not in the list: only a new connection may go unnoted */
     bool used = socket->used;
     socket->used = true;
     easy->connection = socket->id;
@@ -50,7 +48,7 @@ bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid)
     return curl_easy_setopt(easy->curl, CURLOPT_FORBID_REUSE, (long)forbid) == CURLE_OK;
 }
 
-/* Returning another count than `len` makes libcurl end the transfer. */
+/* Returns `len`, or 0 to make libcurl end the transfer. */
 static size_t append(pu_http_easy *easy, pu_buf *buf, const char *bytes, size_t len)
 {
     enum pu_code code = pu_buf_append(buf, bytes, len);
@@ -75,8 +73,8 @@ static long http_version(const pu_http_easy *easy)
     return version;
 }
 
-/* At a status line: a response that begins before the request is sent may belong to another request. HTTP/2
- * distinguishes responses by streams. */
+/* At a status line: sets `early` if the request is not sent whole. The response may then belong to another request. An
+ * HTTP/2 stream names the request, so HTTP/2 is exempt. */
 static void look_for_early(pu_http_easy *easy)
 {
     curl_off_t sent = 0;
@@ -86,14 +84,14 @@ static void look_for_early(pu_http_easy *easy)
     if (easy->early) pu_http_easy_forbid_reuse(easy, true);
 }
 
-/* libcurl bounds a response's content and not the framing, such as the extensions of chunks. Asks now and then for the
- * system's count of bytes; on HTTP/2 the count includes other responses. */
+/* Bounds the bytes of a response by the system's count: libcurl bounds the content, but not the framing, such as chunk
+ * extensions. Not for HTTP/2, where the count includes other responses. A result of 1 ends the transfer. */
 static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
 {
     (void)total, (void)now, (void)up_total, (void)up_now;
-    enum { EVERY = 16 }; /* a short response has some four turns */
+    enum { EVERY = 16 }; /* a short response has about four calls, so never pays for the system call */
     pu_http_easy *easy = context;
-    pu_http_sockets_mark_pair(easy->sockets); /* of a look-up */
+    pu_http_sockets_mark_pair(easy->sockets); /* the pair that on_look_up expects */
     if (++easy->turns % EVERY || easy->header_bytes == 0 || http_version(easy) > CURL_HTTP_VERSION_1_1) return 0;
     const pu_http_socket *socket = pu_http_sockets_get(easy->sockets, easy->connection);
     uint64_t received = socket ? pu_http_socket_received(socket) : 0;
@@ -104,8 +102,8 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     return 1;
 }
 
-/* Tells whether the line is a length that is no number or differs from an earlier length. The end of the response is
- * then uncertain, and may belong to another response. libcurl believes the last length. */
+/* Tells whether the line is a Content-Length that is no number, or that differs from an earlier Content-Length of the
+ * block: nobody knows then where the response ends. libcurl would believe the last one. */
 static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
 {
     enum { DIGITS = 18 };
@@ -123,7 +121,8 @@ static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
     return differs;
 }
 
-/* libcurl accepts only chunked as the last coding. */
+/* Tells whether the line is a Transfer-Encoding that names `chunked`; libcurl rejects `chunked` before the last place.
+ */
 static bool says_chunked(const char *line, size_t len)
 {
     static const char name[] = "transfer-encoding:", word[] = "chunked";
@@ -134,8 +133,8 @@ static bool says_chunked(const char *line, size_t len)
     return false;
 }
 
-/* Only the last block is kept: earlier blocks were interim (100, 103) or a response to a sending that libcurl
- * repeated. Trailers, which follow a finished block without a status line, are counted and dropped. */
+/* Keeps the last header block. Earlier blocks were interim responses (100, 103), or belong to a sending that libcurl
+ * repeated. Trailers follow an ended block without a status line; their bytes count, and the lines are dropped. */
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
     pu_http_easy *easy = context;
@@ -162,8 +161,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     return append(easy, &easy->response_headers, line, len);
 }
 
-/* Where packets are dropped silently, the kernel would repeat packets for a quarter of an hour, and all requests on
- * the shared connection would wait. A system without the option does without. */
+/* Adds a new socket to the list. TCP_USER_TIMEOUT ends a connection whose packets are dropped silently: the kernel
+ * would repeat the packets for a quarter of an hour, and all requests on a shared connection would wait. */
 static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
 {
     (void)purpose;
@@ -172,7 +171,7 @@ static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
         easy->out_of_memory = true;
         return CURL_SOCKOPT_ERROR;
     }
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* a child would hold the connection open, and could write */
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* a program started by the host could write on the connection */
 #ifdef TCP_USER_TIMEOUT
     int64_t connect_ms = easy->options->number[PU_HTTP_CONNECT_TIMEOUT_MS];
     int ms = connect_ms > SILENT_MS ? (int)connect_ms : SILENT_MS;
@@ -181,7 +180,7 @@ static int on_connecting(void *context, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
-/* Called before each look-up, after libcurl made what the transfer needs otherwise. */
+/* Called before each look-up of a name: libcurl is about to make a socket pair. */
 static int on_look_up(void *state, void *reserved, void *context)
 {
     (void)state;

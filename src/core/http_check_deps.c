@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* As check_deps.c, for purser.http, which alone needs libcurl. */
+/* Like check_deps.c, for libcurl: only purser.http needs libcurl. */
 #ifdef __has_include
 #if !__has_include(<curl/curl.h>)
 #error \

@@ -9,9 +9,9 @@
 #include "http_sigpipe.h"
 
 enum {
-    TARGET_CEILING = 1024 * 1024,    /* of a request target, and of the header lines */
-    KEEP_CAPACITY = 2 * 1024 * 1024, /* a larger buffer is given back before the next exchange */
-    READ_IDLE_S = 118                /* libcurl's own limit on how long a kept connection is idle */
+    TARGET_CEILING = 1024 * 1024,    /* bytes of a URL, and of the header lines */
+    KEEP_CAPACITY = 2 * 1024 * 1024, /* a larger body buffer is freed before the next exchange */
+    READ_IDLE_S = 118                /* reads use a connection that was idle so long; libcurl's default */
 };
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
@@ -70,7 +70,7 @@ bool pu_http_is_of_other_process(pid_t *owner)
     return *owner != self;
 }
 
-/* libcurl ends a TLS connection by a message; another process's connection must not be ended. */
+/* curl_easy_cleanup would send TLS's closing message on a connection that another process still uses. */
 void pu_http_easy_close(pu_http_easy *easy)
 {
     pu_sigpipe sigpipe;
@@ -79,7 +79,7 @@ void pu_http_easy_close(pu_http_easy *easy)
     pu_sigpipe_release(&sigpipe);
     easy->curl = NULL;
     pu_http_sockets_free(&easy->own);
-    easy->stale = false; /* closed for good: nothing is renewed */
+    easy->stale = false; /* else pu_http_send would open the closed handle again */
     curl_slist_free_all(easy->headers);
     easy->headers = NULL;
     pu_buf_free(&easy->base);
@@ -132,7 +132,7 @@ void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, co
 
 static const char *const no_memory = "there is not enough memory to send the request";
 
-/* A new handle in place of the old; the old connections end. */
+/* Replaces the handle, and so all connections. False, with a failure in `response`: no memory. */
 static bool renew(pu_http_easy *easy)
 {
     pu_error error;
@@ -142,19 +142,17 @@ static bool renew(pu_http_easy *easy)
     bool open = pu_http_easy_open(easy, options, &error);
     easy->owner = owner;
     if (open) return true;
-    easy->stale = true; /* tried again next time */
+    easy->stale = true; /* the next exchange tries again */
     pu_http_easy_set_error(easy, PU_HTTP_TRANSPORT, no_memory);
     return false;
 }
-
-/* Each function below sets a part of the request. Returns NULL, or the fault. */
 
 bool pu_http_easy_shares(const pu_http_easy *easy)
 {
     return easy->base_secure && easy->wants_2;
 }
 
-/* The URL, and all that depends on the URL. */
+/* Sets the URL and the options that depend on the scheme. */
 static bool set_url(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
@@ -163,6 +161,8 @@ static bool set_url(pu_http_easy *easy)
            (easy->options->text[PU_HTTP_PROXY] ||
             curl_easy_setopt(curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") == CURLE_OK);
 }
+
+/* Each function below sets a part of the request, and returns NULL or the fault. */
 
 static const char *set_base(pu_http_easy *easy, pu_http_text base)
 {
@@ -197,8 +197,7 @@ static bool uses_plain_proxy(const pu_http_easy *easy)
     return !easy->base_secure && proxy && *proxy && strncmp(proxy, "socks", 5) != 0;
 }
 
-/* Usually the target goes unchanged. A path of the base goes in front; and a proxy that does not tunnel needs the
- * whole URL. */
+/* Sets path and query. A path of the base URL goes before the target; a proxy of plain http needs the whole URL. */
 static const char *set_target(pu_http_easy *easy, pu_http_text target)
 {
     if (target.len >= TARGET_CEILING - easy->base.len) return "the request target is too long";
@@ -248,7 +247,7 @@ static bool same_name(const char *line, size_t len, const char *name)
     return name[len] == '\0';
 }
 
-/* Tells if a header frames the body, or concerns the connection or the protocol: the transport writes such headers. */
+/* Tells if a header frames the body or controls the connection: only the transport may write such a header. */
 static bool is_transport_header(const char *line, size_t len)
 {
     static const char *const names[] = {"content-length", "transfer-encoding", "host", "expect",
@@ -258,15 +257,15 @@ static bool is_transport_header(const char *line, size_t len)
     return false;
 }
 
-/* Tells if an earlier line has the name of the line at `at`, in any letters: no document says which line a service
- * would believe. */
+/* Tells if an earlier line has the name of the line at `at`, in any letter case. Nobody knows which of two lines a
+ * service believes. `name` is the name's length. */
 static bool is_repeated_header(pu_http_text block, size_t at, size_t name)
 {
     for (size_t i = 0; i < at; i += strlen(block.data + i) + 1) {
         const char *one = block.data + i, *other = block.data + at;
         size_t len = 0;
         while (len <= name && to_small(one[len]) == to_small(other[len])) len++;
-        if (len > name) return true; /* the colon, too */
+        if (len > name) return true; /* name and colon agree */
     }
     return false;
 }
@@ -299,7 +298,8 @@ static bool append_header(struct curl_slist **list, const char *line)
     return longer != NULL;
 }
 
-/* To libcurl `Name:` means `do not send it`; a header without a value is written `Name;`. */
+/* libcurl takes `Name:` as an order to leave the header out, and `Name;` as a header without a value. The block is
+ * changed for the call of libcurl and restored. */
 static bool append_lines(struct curl_slist **list, char *block, size_t len)
 {
     for (size_t at = 0; at < len; at += strlen(block + at) + 1) {
@@ -338,7 +338,7 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
     struct curl_slist *list = NULL;
     bool fine = pu_buf_append(last, block.data, block.len) == PU_OK && append_header(&list, "Expect:") &&
                 (has.type || append_header(&list, "Content-Type:")) && append_lines(&list, last->data, last->len) &&
-                /* with both options, libcurl prints own words every time, only to drop the words */
+                /* with a User-Agent header, too, libcurl would format CURLOPT_USERAGENT only to drop the line */
                 curl_easy_setopt(easy->curl, CURLOPT_USERAGENT, has.agent ? NULL : user_agent(easy)) == CURLE_OK;
     if (!fine) { /* the next request makes the list again */
         curl_slist_free_all(list);
@@ -350,8 +350,8 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
     return fine ? NULL : no_memory;
 }
 
-/* libcurl knows two shapes of request, without a body and with a body; the method's name replaces libcurl's choice
- * where needed. POST and PUT always have a body, even an empty body with `Content-Length: 0`. */
+/* Chooses libcurl's GET (no body) or POST (a body), and replaces the name if needed. POST and PUT always have a body,
+ * perhaps empty, so that `Content-Length: 0` is sent. */
 static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_text body)
 {
     static const char *const known[] = {"GET", "POST", "PUT", "DELETE"};
@@ -377,7 +377,8 @@ static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_t
     return code == CURLE_OK ? NULL : no_memory;
 }
 
-/* A write uses a new connection, or a connection that was idle only briefly: a service closes long idle connections. */
+/* A write uses only a connection that was idle briefly: a service closes idle connections, and a write that meets the
+ * close has an unknown outcome. */
 static const char *set_limits(pu_http_easy *easy, const pu_http_request *request)
 {
     const int64_t *number = easy->options->number;
@@ -391,7 +392,7 @@ static const char *set_limits(pu_http_easy *easy, const pu_http_request *request
     bool fine = curl_easy_setopt(easy->curl, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK &&
                 curl_easy_setopt(easy->curl, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
                 curl_easy_setopt(easy->curl, CURLOPT_HTTP_VERSION, version) == CURLE_OK &&
-                /* rather wait for a connection to share than make another */
+                /* wait for a connection to share instead of making another */
                 curl_easy_setopt(easy->curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) == CURLE_OK &&
                 (!easy->forbids || pu_http_easy_forbid_reuse(easy, false)) &&
                 curl_easy_setopt(easy->curl, CURLOPT_MAXAGE_CONN, idle_s) == CURLE_OK;
@@ -441,11 +442,11 @@ bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
 void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
 {
     pu_http_outcome_find(easy, code);
-    /* libcurl keeps a silent HTTP/2 connection after a time-out, and the next request would wait as well. */
+    /* After a time-out libcurl keeps a silent HTTP/2 connection, and the next request on it would time out, too. */
     easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->send_count > 0 && pu_http_easy_shares(easy);
 }
 
-/* Returns the rest of the request's time after the first attempt. */
+/* Returns the milliseconds left for a second attempt; 0 without a reason for one. */
 static long time_left(const pu_http_easy *easy, const pu_http_request *request)
 {
     if (!easy->distrusted) return 0;
@@ -469,7 +470,7 @@ bool pu_http_send(pu_http_easy *easy, const pu_http_request *request)
     if (!pu_http_easy_prepare(easy, request)) return false;
     pu_sigpipe sigpipe;
     pu_sigpipe_hold(&sigpipe);
-    if (easy->own.last_id == 0) pu_http_sockets_expect_pair(&easy->own); /* libcurl's multi handle, made when needed */
+    if (easy->own.last_id == 0) pu_http_sockets_expect_pair(&easy->own); /* curl_easy_perform makes a multi handle */
     CURLcode code = curl_easy_perform(easy->curl);
     if (pu_http_easy_reconnects(easy, time_left(easy, request))) code = curl_easy_perform(easy->curl);
     pu_sigpipe_release(&sigpipe);

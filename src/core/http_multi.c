@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "http_sigpipe.h"
 
-/* Longer than the life of a connection whose peer acknowledges nothing. */
+/* Longer than TCP_USER_TIMEOUT (http_callbacks.c): the kernel has then ended the silent connection. */
 enum { DISTRUST_MS = 30000 };
 
 static int64_t monotonic_ms(void)
@@ -30,7 +30,7 @@ static void list_remove(pu_http_list *list, pu_http_job *job)
     job->previous = job->next = NULL;
 }
 
-/* The callbacks only note. libcurl's pointer for a descriptor is the place in `polls` plus one. */
+/* ---- callbacks of libcurl; libcurl keeps for each descriptor the place in `polls` plus one ---- */
 
 static short poll_events(int what)
 {
@@ -46,7 +46,7 @@ static void forget_socket(pu_http_multi *multi, size_t place)
         curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
 }
 
-/* Stops waiting for the last of the list, even if libcurl does not. */
+/* Removes the last descriptor, without word from libcurl: the handle is closed, or of another process. */
 static void end_watch(pu_http_multi *multi)
 {
     size_t place = --multi->poll_count;
@@ -60,8 +60,8 @@ int pu_http_multi_watch_fd(pu_http_multi *multi, size_t place)
     return multi->watch_fds[place];
 }
 
-/* Room for the descriptors of another transfer: two addresses tried at once, a resolver's, and a spare. Made in
- * advance: a socket callback that fails would leave the multi handle unusable for ever. */
+/* Makes room for the descriptors of one transfer more: two addresses tried at once, the resolver's, and a spare. Done
+ * in advance, because a failing socket callback would leave the multi handle unusable for ever. */
 static bool make_room(pu_http_multi *multi)
 {
     enum { EACH = 4 };
@@ -90,7 +90,7 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void
     }
     if (!place) {
         if (multi->poll_count == multi->poll_cap)
-            return 0; /* more than make_room foresees: the transfer ends by timeout */
+            return 0; /* more descriptors than make_room expects: the transfer ends by timeout */
         multi->watch_fds[multi->poll_count] = -1;
         multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
         place = multi->poll_count;
@@ -123,7 +123,7 @@ bool pu_http_multi_open(pu_http_multi *multi, const pu_http_options *options, pu
         curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX) == CURLM_OK &&
         curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, 2 * (long)options->number[PU_HTTP_MAX_IN_FLIGHT]) == CURLM_OK) {
-        /* The first handle is made now: libcurl rejects bad options here. */
+        /* The first handle is made now, so that libcurl's rejection of an option fails the opening. */
         pu_http_slot *slot = calloc(1, sizeof *slot);
         *error = (pu_error){.code = PU_NO_MEMORY, .message = "there is not enough memory"};
         if (slot && pu_http_easy_open(&slot->easy, options, error)) {
@@ -222,7 +222,7 @@ static void finish(pu_http_multi *multi, pu_http_list *from, pu_http_job *job)
     multi->unfinished--;
 }
 
-/* Starts the first of the queue on a free handle. */
+/* Starts a queued job on a free handle. A job that cannot start is finished at once. */
 static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, int64_t now)
 {
     list_remove(&multi->queued, job);
@@ -244,7 +244,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
     }
 }
 
-/* Lets libcurl do all due work. Bounded, because each round may bring another: a step must not last. */
+/* Lets libcurl do the work that is due. At most three rounds: each may cause another, and a step must be short. */
 static void run_timer(pu_http_multi *multi, int64_t now)
 {
     int running;
@@ -263,18 +263,19 @@ static void collect(pu_http_multi *multi)
         CURL *curl = message->easy_handle;
         CURLcode code = message->data.result;
         curl_easy_getinfo(curl, CURLINFO_PRIVATE, (char **)&job);
-        curl_multi_remove_handle(multi->curl, curl); /* `message` is void from here on */
+        curl_multi_remove_handle(multi->curl, curl); /* frees `message` */
         if (pu_http_easy_reconnects(&job->slot->easy, (long)(job->deadline_ms - monotonic_ms())) &&
             curl_multi_add_handle(multi->curl, curl) == CURLM_OK)
             continue;
         pu_http_easy_finish(&job->slot->easy, code);
         if (job->slot->easy.stale) multi->fresh_until_ms = monotonic_ms() + DISTRUST_MS;
-        job->slot->easy.stale = false; /* shared connections */
+        job->slot->easy.stale = false; /* the connections are the multi handle's: no renewal of the easy handle */
         finish(multi, &multi->running, job);
     }
 }
 
-/* A started request goes out at once on a kept connection, without another step and question to the system. */
+/* Starts queued jobs while handles are allowed. run_timer sends a request on a kept connection at once, without waiting
+ * for the next step. */
 static void start_queued(pu_http_multi *multi)
 {
     if (!multi->queued.first) return;
@@ -284,7 +285,7 @@ static void start_queued(pu_http_multi *multi)
     pu_http_job *first = multi->queued.first;
     while (multi->queued.first && multi->busy < multi->options->number[PU_HTTP_MAX_IN_FLIGHT]) {
         pu_http_slot *slot = get_slot(multi);
-        if (!slot) break; /* tried again at the next step; a deadline ends the job */
+        if (!slot) break; /* no memory: the next step tries again, until the job's deadline */
         start(multi, multi->queued.first, slot, now);
     }
     if (multi->queued.first != first) {
@@ -301,7 +302,7 @@ static void reject_queued(pu_http_multi *multi, pu_http_job *job, enum pu_http_f
     finish(multi, &multi->queued, job);
 }
 
-/* Ends jobs that waited in the queue beyond their time, only when the earliest deadline has passed. */
+/* Ends queued jobs whose deadline has passed. Walks the queue only after the earliest deadline. */
 static void expire_queued(pu_http_multi *multi, int64_t now)
 {
     if (multi->earliest_ms < 0 || now < multi->earliest_ms) return;
@@ -325,7 +326,8 @@ static bool copy_text(pu_http_job *job, pu_http_text *text, bool end)
     return true;
 }
 
-/* Makes room for everything first, so that no part moves. */
+/* Copies a request into one buffer, with a NUL after each text. The buffer has room for all texts from the start, so
+ * that no text moves. */
 static pu_http_job *copy_request(const pu_http_request *request)
 {
     size_t size = request->method.len + request->base_url.len + request->target.len + request->headers.len +
@@ -344,7 +346,7 @@ static pu_http_job *copy_request(const pu_http_request *request)
     return NULL;
 }
 
-/* In the child of a fork: nothing is sent, and the parent gets the responses. */
+/* In the child of a fork: ends all jobs, because the connections and the responses are the parent's. */
 static bool end_of_other_process(pu_http_multi *multi)
 {
     if (!pu_http_is_of_other_process(&multi->owner)) return false;
@@ -381,8 +383,9 @@ static int action_mask(short revents)
            (revents & (POLLERR | POLLNVAL) ? CURL_CSELECT_ERR : 0);
 }
 
-/* Acting on a descriptor may change the set, so ready descriptors are copied first. A descriptor that changed
- * meanwhile does no harm: libcurl looks again. The rest, after STEP_BYTES or `until_us`, waits for the next step. */
+/* Tells libcurl of the ready descriptors. A call of libcurl may change the set, so the ready descriptors are copied
+ * first; a copy that is out of date does no harm, because libcurl reads without blocking. Descriptors left after
+ * STEP_BYTES or at `until_us` wait for the next step. */
 static void act_on_ready(pu_http_multi *multi, int64_t until_us)
 {
     enum { BATCH = 256, STEP_BYTES = 256 * 1024 };

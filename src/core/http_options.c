@@ -95,8 +95,8 @@ static const char *check_pin(const char *text, size_t len)
     return has_control(text, len) ? "holds a blank or a control character" : NULL;
 }
 
-/* Returns libcurl's prefix for an interface or an address. libcurl takes a word without a prefix for a host, if no
- * interface has the name, and waits for the name server. NULL: neither. */
+/* Returns libcurl's prefix for an interface or an IP address ("" if the text has the prefix), NULL for another text.
+ * Without a prefix, libcurl would look up an unknown interface as a host name, and wait for the name server. */
 static const char *interface_prefix(const char *text)
 {
     bool loopback;
@@ -132,7 +132,7 @@ const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
     {"connect_timeout_ms", PU_OPTION_NUMBER, 1, DAY_MS, 3000, NULL},
     {"max_response_bytes", PU_OPTION_NUMBER, 1, INT64_C(1) << 40, 16 * 1024 * 1024, NULL},
     {"user_agent", PU_OPTION_TEXT, 0, 0, 0, check_word},
-    {"proxy", PU_OPTION_TEXT, 0, 0, 0, check_line}, /* "" means none, even with a proxy in the environment */
+    {"proxy", PU_OPTION_TEXT, 0, 0, 0, check_line}, /* "": no proxy, even if the environment names one */
     {"ca_file", PU_OPTION_TEXT, 0, 0, 0, check_word},
     {"ca_path", PU_OPTION_TEXT, 0, 0, 0, check_word},
     {"ca_pem", PU_OPTION_TEXT, 0, 0, 0, check_pem},
@@ -142,7 +142,7 @@ const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
     {"compressed", PU_OPTION_FLAG, 0, 1, 0, NULL},
     {"fresh_connect", PU_OPTION_FLAG, 0, 1, 0, NULL},
     {"at_most_once_idle_s", PU_OPTION_NUMBER, 0, 3600, 2, NULL},
-    {"max_in_flight", PU_OPTION_NUMBER, 1, 10000, 64, NULL}, /* of the multi transport */
+    {"max_in_flight", PU_OPTION_NUMBER, 1, 10000, 64, NULL}, /* only for the multi transport */
     {"allow_insecure", PU_OPTION_FLAG, 0, 1, 0, NULL},
 };
 
@@ -196,8 +196,8 @@ enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_optio
     return PU_OK;
 }
 
-/* OpenSSL finds an authority in a directory by the hash of the authority's name: a file such as `4042bcee.0`. OpenSSL
- * finds nothing in a directory without such names. */
+/* OpenSSL finds an authority's certificate by the hash of the authority's name: a file such as `4042bcee.0`. In a
+ * directory without such names OpenSSL finds nothing. */
 static bool is_hashed_name(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 8 && name[8] == '.' && name[9] == '0' && !name[10];
@@ -216,7 +216,8 @@ static bool is_hashed_directory(const char *path)
 static pthread_once_t directory_once = PTHREAD_ONCE_INIT;
 static const char *directory_found;
 
-/* Looked for once in the process: listing a directory of some hundred names costs more than a whole request. */
+/* Runs once in the process: listing a directory of a hundred names costs more than a request. libcurl's own directory
+ * comes first. */
 static void find_ca_directory(void)
 {
     const curl_version_info_data *libcurl = curl_version_info(CURLVERSION_NOW);
@@ -226,7 +227,7 @@ static void find_ca_directory(void)
         if (!directory_found && is_hashed_directory(places[i])) directory_found = places[i];
 }
 
-/* The system's hashed directory of authorities, or NULL. libcurl's own answer comes first. */
+/* Returns the system's hashed directory of certificate authorities, or NULL. */
 static const char *system_ca_directory(void)
 {
     pthread_once(&directory_once, find_ca_directory);
@@ -253,7 +254,7 @@ static bool names_authorities(const pu_http_options *options)
     return options->text[PU_HTTP_CA_FILE] || options->text[PU_HTTP_CA_PATH] || options->text[PU_HTTP_CA_PEM];
 }
 
-/* Authorities: from the options alone if named; otherwise from pu_http_options_secure. */
+/* Sets the certificate authorities that the options name. Otherwise pu_http_options_secure chooses the authorities. */
 static void set_authorities(setter *s, const pu_http_options *options)
 {
     char *pem = options->text[PU_HTTP_CA_PEM];
@@ -273,9 +274,9 @@ bool pu_http_options_secure(const pu_http_options *options, CURL *curl)
                           curl_easy_setopt(curl, CURLOPT_CAPATH, directory) == CURLE_OK);
 }
 
-/* The environment's proxy variables hold for https, as libcurl documents. A proxy named by the options serves every
- * request (no_proxy is not used), and a plain http base never takes a proxy from the environment: the form of the
- * request target must not depend on the environment. */
+/* A proxy of the options serves every request: the environment's no_proxy has no effect. Without the option, libcurl
+ * takes a proxy of the environment for https; http_easy.c excludes plain http, so that the form of the request target
+ * does not depend on the environment. */
 static void set_proxy(setter *s, const pu_http_options *options)
 {
     const char *proxy = options->text[PU_HTTP_PROXY];
@@ -285,7 +286,8 @@ static void set_proxy(setter *s, const pu_http_options *options)
     set_long(s, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
 }
 
-/* An interface that is gone stays an interface: the request fails, and no name server is asked. */
+/* An interface that is gone since check_interface still gets the prefix: the request fails, and no name is looked up.
+ */
 static void set_interface(setter *s, const char *text)
 {
     char word[80];
@@ -295,12 +297,12 @@ static void set_interface(setter *s, const char *text)
     set_text(s, CURLOPT_INTERFACE, word);
 }
 
-/* Without this option libcurl joins the thread of a hanging name look-up at the end of a transfer, beyond any timeout.
- * Before 7.87 libcurl lacks the option. */
+/* Without the option, libcurl waits at the end of a transfer for the thread of a hanging look-up, beyond any timeout.
+ * libcurl before 7.87 has no such option. */
 static void set_quick_exit(CURL *curl)
 {
 #if LIBCURL_VERSION_NUM >= 0x075700
-    (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* an older library at run time does not know the option */
+    (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* fails if the library at run time is older */
 #else
     (void)curl;
 #endif
@@ -312,7 +314,7 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
 
     set_quick_exit(curl);
     set_long(&s, CURLOPT_NOSIGNAL, 1);
-    set_long(&s, CURLOPT_NOPROGRESS, 0); /* the callback counts bytes; libcurl prints nothing */
+    set_long(&s, CURLOPT_NOPROGRESS, 0); /* enables on_progress; libcurl prints nothing */
     set_long(&s, CURLOPT_FOLLOWLOCATION, 0);
     set_long(&s, CURLOPT_HTTP09_ALLOWED, 0);
     set_long(&s, CURLOPT_NETRC, CURL_NETRC_IGNORED);

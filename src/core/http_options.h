@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of a transport: a row each, and a set of values for many handles.
+/* The options of a transport: a table of the options, and a set of values, shared by the handles of a transport.
  *
- * A set is filled once, checked value by value, and only read afterwards. */
+ * The owner fills a set before the first handle opens, and changes nothing while a handle is open. */
 #ifndef PURSER_CORE_HTTP_OPTIONS_H
 #define PURSER_CORE_HTTP_OPTIONS_H
 
@@ -41,46 +41,49 @@ enum pu_http_option {
 typedef struct pu_http_option_row {
     const char *name;
     enum pu_http_option_type type;
-    int64_t low, high, fallback;                /* of a number */
-    const char *(*check)(const char *, size_t); /* of a text: NULL for a good text, else the fault */
+    int64_t low, high, fallback;                /* for a number or a flag */
+    const char *(*check)(const char *, size_t); /* for a text: returns NULL, or the fault ("is empty") */
 } pu_http_option_row;
 
 extern const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS];
 
 typedef struct pu_http_options {
-    char *text[PU_HTTP_OPTIONS]; /* owned; NULL: not given */
+    char *text[PU_HTTP_OPTIONS]; /* owned, NUL-terminated; NULL: not given */
     size_t text_len[PU_HTTP_OPTIONS];
-    int64_t number[PU_HTTP_OPTIONS]; /* flags too */
+    int64_t number[PU_HTTP_OPTIONS]; /* numbers, and flags as 0 and 1 */
 } pu_http_options;
 
-/* A set with every fallback in place. */
+/* Sets every number to the fallback, and every text to NULL. */
 void pu_http_options_init(pu_http_options *options);
 void pu_http_options_free(pu_http_options *options);
 
-/* The row called `name`, or PU_HTTP_OPTIONS. */
+/* Returns the option called `name`, or PU_HTTP_OPTIONS. */
 enum pu_http_option pu_http_option_find(const char *name);
 
+/* Set a checked value; a text is copied. PU_ARGUMENT fills `error` with the fault, without the option's name ("is out
+ * of range"); pu_http_options_text also returns PU_NO_MEMORY. A failure changes nothing. */
 enum pu_code pu_http_options_text(pu_http_options *options, enum pu_http_option row, const char *text, size_t len,
                                   pu_error *error);
 enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_option row, int64_t value, pu_error *error);
 
-/* Gives a handle all settings that stay for every request. False: libcurl rejected a setting; `error` says why. */
+/* Makes the settings of a handle that stay for every request. False: libcurl rejected a setting; `error` says why. */
 bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error);
 
-/* Prepares a handle for the first https request. Options without authorities get the system's hashed directory:
- * OpenSSL reads the needed file alone, where the bundle would be parsed whole (26 ms against less than 1 ms). Without
- * such a directory libcurl looks in the built-in place. False: no memory. */
+/* Prepares a handle for the first https request. If the options name no certificate authorities, the handle gets the
+ * system's hashed directory: OpenSSL then reads one needed file instead of the whole bundle (less than 1 ms instead of
+ * 26 ms). Without a hashed directory libcurl uses the built-in place. False: no memory. */
 bool pu_http_options_secure(const pu_http_options *options, CURL *curl);
 
-/* Returns the fault of a base URL, or NULL: http or https, a host, perhaps a port and a path; nothing else. */
+/* Returns the fault of a base URL, or NULL. A base URL is http or https, a host, and perhaps a port and a path, without
+ * user, query or fragment. */
 const char *pu_http_base_check(const char *url, size_t len);
 
-/* Tells whether a request goes over HTTP/2 where the service speaks HTTP/2. With "auto" a write does not: a service
- * may end the write's stream unread (GOAWAY, REFUSED_STREAM), and libcurl does not say so. */
+/* Tells whether a request may use HTTP/2. With "auto" a write uses HTTP/1.1: an HTTP/2 service may end a stream unread
+ * (GOAWAY, REFUSED_STREAM), and libcurl does not report that the write was not executed. */
 bool pu_http_options_wants_2(const pu_http_options *options, bool at_most_once);
 
-/* Tells whether requests to a checked base URL are readable on the way: http to another machine, or http through a
- * proxy. A name server's answer does not count. */
+/* Tells whether others on the network can read requests to a checked base URL: http to another machine, or http through
+ * a proxy. Only an IP address of loopback, or localhost, counts as this machine: no name is looked up. */
 bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From libcurl's result to a caller's knowledge: where the exchange ended, whether the request can have had an effect,
- * and the next act. docs/write/outcomes.md has the same in words. */
+/* Turns libcurl's result into the failure that a caller sees: the phase, whether the request can have had an effect,
+ * and a message with advice. docs/write/outcomes.md explains the outcomes. */
 #include "http_outcome.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 typedef struct curl_rule {
     CURLcode code;
-    enum pu_http_phase phase; /* PU_PHASE_NONE: the times of the transfer decide */
+    enum pu_http_phase phase; /* PU_PHASE_NONE: phase_by_facts decides */
     const char *sentence;
 } curl_rule;
 
@@ -106,7 +106,8 @@ static enum pu_http_phase phase_by_facts(const pu_http_easy *easy)
     return easy->base_secure ? PU_PHASE_TLS : PU_PHASE_CONNECT;
 }
 
-/* Returns the message's addition to the rule's sentence: the option or the package that may help. */
+/* The *_advice functions return an addition to the rule's sentence, perhaps "": the option or package that may help. */
+
 static const char *timeout_advice(const pu_http_easy *easy)
 {
     switch (easy->response.phase) {
@@ -121,7 +122,7 @@ static const char *certificate_advice(const pu_http_easy *easy)
     long result = 0;
     curl_easy_getinfo(easy->curl, CURLINFO_SSL_VERIFYRESULT, &result);
     switch (result) {
-    case X509_V_ERR_UNSPECIFIED: /* libcurl's first value: the name is compared before the chain is judged */
+    case X509_V_ERR_UNSPECIFIED: /* libcurl's initial value: the host name failed, and the chain was not judged */
         return ": it was made for another host name; check `base_url`";
     case X509_V_ERR_CERT_HAS_EXPIRED:
     case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -137,7 +138,7 @@ static const char *certificate_advice(const pu_http_easy *easy)
     }
 }
 
-/* A port without TLS answers the first bytes with text, which OpenSSL takes for a version, or closes. */
+/* A port without TLS answers the handshake with text, which OpenSSL reads as a version, or closes the connection. */
 static const char *handshake_advice(const pu_http_easy *easy)
 {
     return strstr(easy->detail, "wrong version number") || strstr(easy->detail, "SSL_ERROR_SYSCALL")
@@ -145,7 +146,7 @@ static const char *handshake_advice(const pu_http_easy *easy)
                : "";
 }
 
-/* A TLS port may close or reset a connection that begins with HTTP. */
+/* A TLS port may close or reset a connection on which plain HTTP arrives. */
 static const char *silence_advice(const pu_http_easy *easy)
 {
     return !easy->base_secure && !easy->response.reused && easy->header_bytes == 0
@@ -171,7 +172,7 @@ static bool has_proxy(const pu_http_easy *easy)
     return proxy && *proxy;
 }
 
-/* libcurl takes a proxy from the environment where no option names a proxy; libcurl's words name the proxy's host. */
+/* Tells whether libcurl used a proxy of the environment: libcurl's message then names the proxy's host. */
 static bool went_to_proxy_of_environment(const pu_http_easy *easy)
 {
     static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"};
@@ -203,8 +204,9 @@ static const char *sentence_of(const pu_http_easy *easy, CURLcode code)
     return rule ? rule->sentence : curl_easy_strerror(code);
 }
 
-/* Adds libcurl's own words only before libcurl begins to send the request: the words then name hosts, ports and
- * certificates, and cannot hold the query or a header. Words with an @ may quote a proxy's URL with the password. */
+/* Writes the sentence, the advice and perhaps libcurl's own message. libcurl's message could quote the query or a
+ * header once the request is being sent, so the message is added only before. With an @, the message may quote a
+ * proxy's URL with the password, and is left out. */
 static void write_message(pu_http_easy *easy, CURLcode code, const char *sentence)
 {
     pu_http_response *response = &easy->response;
@@ -218,7 +220,7 @@ static void write_message(pu_http_easy *easy, CURLcode code, const char *sentenc
     }
 }
 
-/* The options' proxy, without user and password: nothing before an @ is shown. */
+/* Returns the proxy for a message, without user and password: nothing before the last @. */
 static const char *proxy_name(const pu_http_easy *easy)
 {
     if (!has_proxy(easy)) return "of the environment (https_proxy, all_proxy)";
@@ -226,7 +228,7 @@ static const char *proxy_name(const pu_http_easy *easy)
     return at ? at + 1 : scheme ? scheme + 3 : proxy;
 }
 
-/* A connection that broke before the request was sent: a proxy may have said why. */
+/* Writes the message of a connection that broke before sending. A proxy may have given the reason, by a status. */
 static void write_unsent_break(pu_http_easy *easy, CURLcode code)
 {
     enum { PROXY_WANTS_PASSWORD = 407 };
@@ -246,8 +248,7 @@ static void write_unsent_break(pu_http_easy *easy, CURLcode code)
     write_message(easy, code, sentence);
 }
 
-/* libcurl bounds a header line at 100 KB and reports a longer line as a lack of memory (a code of its own since
- * 8.6). */
+/* libcurl rejects a header line over 100 KB: before 8.6 as CURLE_OUT_OF_MEMORY, since then as CURLE_TOO_LARGE (100). */
 static bool line_too_long(const pu_http_easy *easy, CURLcode code)
 {
     enum { TOO_LARGE = 100 };
@@ -279,11 +280,12 @@ static void fail(pu_http_easy *easy, CURLcode code)
                       "the server sends before it is asked: no answer of such a connection can be believed");
         return;
     }
-    /* A dead kept connection may be noticed only by a failed attempt at a new connection. The first failure counts. */
+    /* The kept connection broke after sending, and libcurl's attempt at a new connection failed: only the first fault
+     * matters, because the request may have been executed. */
     if (easy->send_count > 0 && before_request(code)) code = CURLE_ABORTED_BY_CALLBACK;
     const curl_rule *rule = find_rule(code);
     response->phase = rule && rule->phase != PU_PHASE_NONE ? rule->phase : phase_by_facts(easy);
-    /* A proxy or the TLS handshake may cause the same code before the request is sent. */
+    /* Some codes of sending and receiving also come from a proxy or the TLS handshake. */
     if (easy->send_count == 0 && response->phase >= PU_PHASE_SEND) response->phase = phase_by_facts(easy);
     if (easy->out_of_memory || code == CURLE_OUT_OF_MEMORY)
         write_message(easy, code, "there was not enough memory for the exchange");
@@ -291,6 +293,7 @@ static void fail(pu_http_easy *easy, CURLcode code)
     else write_message(easy, code, sentence_of(easy, code));
 }
 
+/* Rejects a whole response that began too early. */
 static void disbelieve(pu_http_easy *easy)
 {
     easy->response.failure = PU_HTTP_TRANSPORT;
@@ -300,8 +303,9 @@ static void disbelieve(pu_http_easy *easy)
                   "an answer came before the request was sent whole: it may be that of another request");
 }
 
-/* HTTP/2 ends a response by frames; HTTP/1 by a length or chunks. The end of a connection shows nothing: libcurl
- * accepts an end without TLS's closing message, and any machine on the way can make such an end. */
+/* Tells whether the end of the response is marked: by a frame of HTTP/2, or a length or chunks of HTTP/1. The end of
+ * the connection is no mark: libcurl accepts an end without TLS's closing message, and any machine on the way can end a
+ * connection. */
 static bool has_certain_end(const pu_http_easy *easy)
 {
     enum { NO_CONTENT = 204, NOT_MODIFIED = 304 };
@@ -315,7 +319,7 @@ static bool has_certain_end(const pu_http_easy *easy)
 void pu_http_outcome_find(pu_http_easy *easy, CURLcode code)
 {
     read_response(easy);
-    /* libcurl takes a cut-off header block for a response without a body. */
+    /* libcurl accepts a header block that is cut off as a response without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
     if (code == CURLE_OK && !has_certain_end(easy)) {
         easy->misframed = "the response has no length, and the end of a connection is no certain end";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps SIGPIPE from the host while libcurl runs. libcurl before 7.87, or with another TLS library than OpenSSL,
- * raises the signal by a write to a reset connection, and the default action ends the process. */
+/* Blocks SIGPIPE while libcurl runs, because a library must not change the host's signal handler. A libcurl
+ * before 7.87, or with another TLS library than OpenSSL, raises SIGPIPE by a write to a reset connection, and the
+ * default action ends the process. */
 #ifndef PURSER_HTTP_SIGPIPE_H
 #define PURSER_HTTP_SIGPIPE_H
 
@@ -9,15 +10,15 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct pu_sigpipe {
-    bool held; /* blocked by this call */
+    bool held; /* the signal is blocked, and `before` is set */
     bool was_pending;
     sigset_t before; /* the thread's mask */
 } pu_sigpipe;
 
-/* Blocks the signal in this thread; a nested call does nothing. Any number of threads at once. */
+/* Blocks the signal in the calling thread, if libcurl may raise the signal. Calls may nest. Thread-safe. */
 void pu_sigpipe_hold(pu_sigpipe *state);
 
-/* Drops a signal that came meanwhile and restores the mask. Keeps errno. */
+/* Takes a signal that became pending since the hold, and restores the thread's mask. Keeps errno. */
 void pu_sigpipe_release(const pu_sigpipe *state);
 
 #pragma GCC visibility pop

@@ -15,7 +15,8 @@
 
 #include <openssl/ssl.h>
 
-/* From the TLS library of libcurl. Missing with another TLS library, or in a static build without it. */
+/* Functions of libcurl's TLS library. NULL if libcurl uses another TLS library, or in a static build without OpenSSL's
+ * libssl. */
 #pragma weak SSL_pending
 #pragma weak SSL_get0_alpn_selected
 
@@ -98,7 +99,7 @@ static pu_http_end end_of(const struct sockaddr_storage *address)
     return end;
 }
 
-/* Both stay unknown while the socket is not connected. */
+/* Sets both ends of a connected socket. */
 static void learn_ends(pu_http_socket *socket)
 {
     struct sockaddr_storage local, remote;
@@ -131,7 +132,7 @@ pu_http_socket *pu_http_sockets_get(pu_http_sockets *sockets, int64_t id)
     return NULL;
 }
 
-/* A connection's end, or an error, counts as readable, too. */
+/* The end of the connection, or an error, is not quiet. */
 bool pu_http_socket_is_quiet(const pu_http_socket *socket)
 {
     char byte;
@@ -146,8 +147,8 @@ static bool speaks_http2(const SSL *ssl)
     return len == 2 && memcmp(name, "h2", 2) == 0;
 }
 
-/* Bytes on an idle connection are a late response, the end of the connection, or a session ticket. Only the TLS
- * library could tell which, and would take the bytes in. A ticket that comes late costs a new connection. */
+/* Bytes on an idle TLS connection are a late response, a closing message, or a session ticket. Only the TLS library
+ * could tell them apart, by consuming the bytes. So a late ticket costs a new connection. */
 bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool strict)
 {
     struct curl_tlssessioninfo *info = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits for several multi transports at once. */
+/* pu_http_wait: waits for several multi transports by one poll(). */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "http_multi.h"
 
-/* Copies all descriptors into a single list, or the results back. */
+/* Copies the descriptors of all objects into `list`, or with `back` the results from `list`. */
 static void move_polls(pu_http_multi *const *multis, size_t count, struct pollfd *list, bool back)
 {
     for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms)
         return;
     }
     struct pollfd *polls = total ? malloc(total * sizeof *polls) : NULL;
-    if (total && !polls) return; /* the caller's loop turns faster, and no other harm */
+    if (total && !polls) return; /* no memory: the caller's loop steps without a pause */
     move_polls(multis, count, polls, false);
     bool done = poll(polls, (nfds_t)total, timeout) >= 0;
     if (done) move_polls(multis, count, polls, true);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Makes room on the list of ended duplicates now: there may be no memory later. */
+/* Makes room in `ended` for every open duplicate in advance: pu_http_watch_end must not fail. */
 int pu_http_watch_fd(pu_http_watch *watch, int fd)
 {
     if (watch->alive == watch->cap) {

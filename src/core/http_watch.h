@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers under which a host's loop watches the descriptors of libcurl.
+/* Duplicates of libcurl's descriptors, for the event loop of a host.
  *
- * libcurl closes a descriptor in the middle of a step, and the number may come back in the same step as another
- * socket. A host that deregisters by number would fail, or keep a closed descriptor. So the host gets a duplicate,
- * which lives until the step after the removal from the list. */
+ * libcurl may close a descriptor in a step, and get the same number for another socket in the same step. An event loop
+ * that deregisters by number would then fail, or keep a closed descriptor. So the loop watches a duplicate, which stays
+ * open until the step after libcurl closed the original. */
 #ifndef PURSER_HTTP_WATCH_H
 #define PURSER_HTTP_WATCH_H
 
@@ -14,19 +14,19 @@
 typedef struct pu_http_watch {
     int *ended; /* duplicates to close at the next step */
     size_t ended_count, cap;
-    size_t alive; /* open duplicates, ended duplicates included */
+    size_t alive; /* open duplicates, those in `ended` included */
 } pu_http_watch;
 
-/* A duplicate of `fd`; `fd` itself when none can be made. */
+/* Returns a duplicate of `fd`, owned by `watch`; `fd` itself without memory or a free descriptor. */
 int pu_http_watch_fd(pu_http_watch *watch, int fd);
 
-/* Ends the wait for the descriptor `fd`, watched as `name`. -1: no name. */
+/* libcurl gave up `fd`: marks the duplicate `name` to be closed. `name` -1 or `fd`: no duplicate. */
 void pu_http_watch_end(pu_http_watch *watch, int fd, int name);
 
-/* At the beginning of a step: the host no longer watches the descriptors removed in the step before. */
+/* Closes the marked duplicates. Call at the beginning of a step: the host has seen the set of the previous step. */
 void pu_http_watch_close(pu_http_watch *watch);
 
-/* Closes all ended duplicates and frees the list. */
+/* Closes the marked duplicates and frees the list. */
 void pu_http_watch_free(pu_http_watch *watch);
 
 #pragma GCC visibility pop

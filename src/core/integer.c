@@ -12,8 +12,7 @@ size_t pu_integer_write(char *out, int64_t value)
 {
     char digits[PU_INTEGER_TEXT];
     char *at = digits + sizeof digits;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value; /* INT64_MIN has no positive twin */
-    /* Two digits a division. */
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value; /* -INT64_MIN overflows an int64_t */
     while (rest >= 100) {
         memcpy(at -= 2, pairs + 2 * (rest % 100), 2);
         rest /= 100;

@@ -7,10 +7,9 @@
 #include <stdint.h>
 #pragma GCC visibility push(hidden)
 
-enum { PU_INTEGER_TEXT = 20 }; /* the longest: -9223372036854775808 */
+enum { PU_INTEGER_TEXT = 20 }; /* length of -9223372036854775808 */
 
-/* Writes the decimal digits to `out`, which has room for PU_INTEGER_TEXT bytes, and returns how many it
- * wrote. */
+/* Writes the decimal digits, without a NUL, to `out` of PU_INTEGER_TEXT bytes, and returns the length. */
 size_t pu_integer_write(char *out, int64_t value);
 
 #pragma GCC visibility pop

@@ -14,8 +14,8 @@ static bool continues(const char *p, unsigned low, unsigned high)
     return byte >= low && byte <= high;
 }
 
-/* The length of the well-formed UTF-8 sequence at `p` (table 3-7 of the Unicode standard), or 0: stray and missing
- * continuation bytes, overlong forms, surrogates and code points over U+10FFFF are none. */
+/* Returns the length of the UTF-8 sequence at `p`, 2 to 4, by table 3-7 of the Unicode standard. Returns 0 for a stray
+ * or missing continuation byte, an overlong form, a surrogate, and a code point over U+10FFFF. */
 static int sequence_length(const char *p, const char *end)
 {
     unsigned lead = (unsigned char)*p;
@@ -37,7 +37,7 @@ static int hex_digit(char byte)
     return -1;
 }
 
-/* Reads four hexadecimal digits; returns the number of digits found. */
+/* Reads four hexadecimal digits. Returns the number of digits found: fewer than 4 is an error. */
 static int read_hex(const char *p, const char *end, unsigned *unit)
 {
     *unit = 0;
@@ -49,7 +49,7 @@ static int read_hex(const char *p, const char *end, unsigned *unit)
     return 4;
 }
 
-/* `p` is at a backslash; returns the byte after the escape. */
+/* Checks the escape whose backslash is at `p`, or the two escapes of a surrogate pair. Returns the byte after. */
 static const char *check_escape(const char *p, const char *end, pu_scan_error *mark)
 {
     static const char ends_early[] = "the text ends inside a string";
@@ -192,7 +192,7 @@ bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64
 {
     const char *end = p + len;
     bool negative = p < end && *p == '-';
-    /* Counted below zero, which has room for another value. */
+    /* The sum is negative: INT64_MIN has no positive counterpart. */
     int64_t sum = 0;
     if (negative) p++;
     if (p == end) return false;
@@ -202,7 +202,7 @@ bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64
         if (sum < (INT64_MIN + digit) / 10) return false;
         sum = sum * 10 - digit;
     }
-    if (negative && sum == 0) return false; /* -0: no integer keeps the sign, the text does */
+    if (negative && sum == 0) return false; /* -0 stays a text: an integer would lose the sign */
     if (negative ? sum < low : sum == INT64_MIN || -sum > high) return false;
     *value = negative ? sum : -sum;
     return true;

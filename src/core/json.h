@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The lexical floor of JSON (RFC 8259): strings, numbers and literals as (pointer, end), checked to the last byte.
+/* Scanners of JSON (RFC 8259): strings, numbers and literals, checked to the last byte. The text needs no NUL.
  *
- * Nothing here allocates, keeps state or reads the locale, and no number ever becomes a floating-point value. Every
- * function reads only [p, end). A scanner returns the stop, or NULL after filling a `pu_scan_error` with the offending
- * byte and a constant message. Thread-safe. */
+ * No function allocates, keeps state, reads the locale or uses floating point. A scanner reads only [p, end), and
+ * returns the place where the token ends, or NULL with `mark` filled. Thread-safe. */
 #ifndef PURSER_CORE_JSON_H
 #define PURSER_CORE_JSON_H
 
@@ -18,19 +17,19 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct pu_scan_error {
-    const char *at;      /* the offending byte; `end` for a text that ends too early */
+    const char *at;      /* the offending byte; `end` if the text ends too early */
     const char *message; /* constant text */
 } pu_scan_error;
 
-/* A step of the string scan: the first byte of [p, end) that is no plain ASCII text inside a string: a quote, a
- * backslash, a control character or a byte from 0x80. */
+/* Returns the first byte of [p, end) that needs attention inside a string: a quote, a backslash, a control character or
+ * a byte from 0x80; `end` without such a byte. */
 static inline const char *pu_json_plain(const char *p, const char *end)
 {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
     for (; end - p >= 16; p += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-        /* The comparison is signed, and so finds bytes from 0x80, too. */
+        /* The comparison is signed: bytes from 0x80 are negative, and found with the control characters. */
         __m128i found = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
                                      _mm_cmplt_epi8(bytes, space));
         int mask = _mm_movemask_epi8(found);
@@ -55,11 +54,11 @@ static inline const char *pu_json_plain(const char *p, const char *end)
     return p;
 }
 
-/* Continues pu_json_string at the first byte that is not plain ASCII. */
+/* The slow part of pu_json_string, from the first byte that pu_json_plain stopped at. */
 const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_scan_error *mark);
 
-/* Scans a string after the opening quote; returns the closing quote. `*escaped` says whether the string holds escapes.
- * Escapes are checked (lone surrogates are rejected) but not decoded; see pu_json_unescape. */
+/* Scans a string from the byte after the opening quote, and returns the closing quote. `*escaped`: whether the string
+ * has escapes. UTF-8 and escapes are checked (a lone surrogate is rejected); pu_json_unescape decodes the escapes. */
 static inline const char *pu_json_string(const char *p, const char *end, bool *escaped, pu_scan_error *mark)
 {
     const char *stop = pu_json_plain(p, end);
@@ -68,17 +67,17 @@ static inline const char *pu_json_string(const char *p, const char *end, bool *e
     return pu_json_string_rest(stop, end, escaped, mark);
 }
 
-/* Decodes [p, p + len), accepted by pu_json_string, and returns the length, never greater than `len`. `out` needs room
- * for `len` bytes. */
+/* Decodes the escapes of [p, p + len), a string that pu_json_string has accepted, into `out` of `len` bytes. Returns
+ * the length, at most `len`. */
 size_t pu_json_unescape(const char *p, size_t len, char *out);
 
 /* Scans the number at `p`; returns the byte after the number. `*integral` is true for -?digits. */
 const char *pu_json_number(const char *p, const char *end, bool *integral, pu_scan_error *mark);
 
-/* Scans `true`, `false` or `null`, by the byte at `p`; returns the byte after the literal. */
+/* Scans `true`, `false` or `null`; returns the byte after the literal. `p` must be less than `end`. */
 const char *pu_json_literal(const char *p, const char *end, pu_scan_error *mark);
 
-/* Reads a text of -?digits with a value within [low, high]; false for any other text, and for -0. */
+/* Reads -?digits, leading zeros allowed, with a value within [low, high]. False for any other text, and for -0. */
 bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64_t *value);
 
 static inline const char *pu_json_space(const char *p, const char *end)
@@ -92,7 +91,8 @@ static inline bool pu_json_digit(char byte)
     return (unsigned char)(byte - '0') <= 9;
 }
 
-/* Tells if the eight bytes at `p` are digits, and the number: sums pairs, then fours, then all eight. */
+/* Tells if the eight bytes at `p` are digits, and sets *number. Adds neighbours in one word: first pairs of digits,
+ * then pairs of pairs, then both halves. A big-endian machine gets false. */
 static inline bool pu_json_eight_digits(const char *p, int64_t *number)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -111,8 +111,8 @@ static inline bool pu_json_eight_digits(const char *p, int64_t *number)
 #endif
 }
 
-/* Reads digits that cannot overflow, as in times, states and counters, at `p` < `end`; returns the byte after the
- * digits, NULL for any other number. */
+/* Reads up to 14 digits at `p` < `end`, as in times, states and counters: no sum can overflow. Returns the byte after
+ * the digits; NULL for any other number, for digits up to `end`, and for a value over `high`. */
 static inline const char *pu_json_short_integer(const char *p, const char *end, int64_t high, int64_t *value)
 {
     const char *start = p, *stop = end - p > 15 ? p + 15 : end;

@@ -4,8 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The escape of an ASCII byte: 0 nothing, 'u' the long form, any other letter the short escape. Bytes over 0x7F are
- * read as sequences, not here. */
+/* The escape of an ASCII byte: 0 for none, 'u' for the long form \u00XX, else the letter of the short escape. */
 static const char escapes[128] = {
     [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u', [0x04] = 'u', [0x05] = 'u',  [0x06] = 'u',
     [0x07] = 'u', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [0x0B] = 'u', ['\f'] = 'f',  ['\r'] = 'r',
@@ -19,8 +18,8 @@ static int is_tail(unsigned char byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/* The length of the well-formed UTF-8 sequence at `at`, or 0. The second byte's range excludes overlong
- * forms, surrogates and everything over U+10FFFF (RFC 3629). */
+/* Returns the length of the well-formed UTF-8 sequence at `at`, or 0. The checks of the second byte exclude overlong
+ * forms, surrogates and code points over U+10FFFF (RFC 3629). */
 static size_t sequence_length(const unsigned char *at, size_t left)
 {
     unsigned char first = at[0];
@@ -40,7 +39,7 @@ static size_t sequence_length(const unsigned char *at, size_t left)
     return 0;
 }
 
-/* Checks the text and counts the bytes of the JSON string without quotes. */
+/* Checks the text, and sets *total to the length of the JSON string without quotes. */
 static enum pu_code measure(const unsigned char *text, size_t len, size_t *total, pu_error *error)
 {
     size_t extra = 0;

@@ -6,16 +6,21 @@
 #include <stddef.h>
 #pragma GCC visibility push(hidden)
 
-enum pu_line { PU_LINE_NONE /* a line of another form */, PU_LINE_ENTRY, PU_LINE_WRONG /* it is of another form */ };
+enum pu_line {
+    PU_LINE_NONE, /* the text has ended */
+    PU_LINE_ENTRY,
+    PU_LINE_WRONG /* a line of another form; `name` and `value` are void */
+};
 
-/* Begins as { text, text + len }. */
+/* The caller sets `at` and `end` to the bounds of the text, and the rest to zero. */
 typedef struct pu_key_lines {
     const char *at, *end;
-    int number;               /* of the line found, from 1 */
-    const char *name, *value; /* of an entry: pointers into the text */
+    int number;               /* of the line found; the first line is 1 */
+    const char *name, *value; /* of an entry, without blanks around: pointers into the text */
     size_t name_len, value_len;
 } pu_key_lines;
 
+/* Finds the next entry, past blank lines and comments. */
 enum pu_line pu_key_lines_next(pu_key_lines *lines);
 
 #pragma GCC visibility pop

@@ -8,7 +8,7 @@
 #include "json_write.h"
 #include "percent.h"
 
-/* A label begins with a separator (`&coin=`, `,"coin":`); the first label drops the separator. */
+/* A label is an encoded name with a separator (`&coin=`, `,"coin":`); the first value of a text skips the separator. */
 enum { LABELS_MAX = 1 << 16 };
 
 static enum pu_code fail(pu_error *error, enum pu_code code, const char *message)
@@ -71,7 +71,7 @@ enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t quer
     }
     if (code != PU_OK) goto failed;
 
-    /* A slot more than needed: malloc(0) may be NULL, and a closed layout has a NULL. */
+    /* One slot more than needed: malloc(0) may return NULL, and NULL means a closed layout. */
     layout->query = malloc((query_count + body_count + 1) * sizeof *layout->query);
     if (!layout->query) {
         code = fail_append(error, PU_NO_MEMORY);
@@ -108,7 +108,7 @@ void pu_layout_close(pu_layout *layout)
     *layout = (pu_layout){0};
 }
 
-/* Integers and booleans are bare in a body, as in a query. */
+/* Appends an integer or a boolean: without quotes in a body, too. */
 static enum pu_code append_bare(pu_buf *buf, const pu_value *value)
 {
     enum pu_code code = pu_buf_reserve(buf, PU_INTEGER_TEXT);
@@ -134,8 +134,8 @@ static char *write_query_value(char *at, const pu_value *value)
     return at + len;
 }
 
-/* The room for a query: an upper bound without reading the texts, or exact. False for a text so long that the sum
- * could overflow; no buffer takes such a text. */
+/* Computes the bytes of a query: exactly, or an upper bound that needs no look at the texts. False for a text over the
+ * buffer's ceiling, or so long that the sum could overflow. */
 static bool query_room(const pu_layout *layout, const pu_value *values, size_t max, bool exact, size_t *room)
 {
     char bare[PU_INTEGER_TEXT];
@@ -149,7 +149,7 @@ static bool query_room(const pu_layout *layout, const pu_value *values, size_t m
         if (!exact) {
             total += label_len + (value->kind == PU_VALUE_STRING ? 3 * value->len : PU_INTEGER_TEXT);
         } else {
-            total += total ? label_len : label_len - 1; /* the first label drops its `&` */
+            total += total ? label_len : label_len - 1; /* the first label without `&` */
             total += value->kind == PU_VALUE_STRING ? pu_percent_length(value->text, value->len)
                                                     : (size_t)(write_query_value(bare, value) - bare);
         }
@@ -163,7 +163,7 @@ enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu
     size_t room = 0;
     if (!query_room(layout, values, buf->max, false, &room)) return fail_append(error, PU_TOO_LARGE);
     enum pu_code code = pu_buf_reserve(buf, room);
-    if (code != PU_OK) { /* the worst case is over the ceiling; the text itself may still fit */
+    if (code != PU_OK) { /* the upper bound is over the ceiling, or too much memory; the exact length may fit */
         query_room(layout, values, buf->max, true, &room);
         code = pu_buf_reserve(buf, room);
         if (code != PU_OK) return fail_append(error, code);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A layout says which named values of an operation travel in the query, which in the body, and in which order.
+/* A layout: the names of an operation's values in the query and in the body, in the order of the request.
  *
- * A layout holds the names already encoded: building a text copies names and encodes values. A layout never changes
- * after pu_layout_open and may be used from several threads at once. */
+ * pu_layout_open encodes the names once; building a text copies the encoded names and encodes only the values. An open
+ * layout never changes, so several threads may use a layout at once. */
 #ifndef PURSER_CORE_LAYOUT_H
 #define PURSER_CORE_LAYOUT_H
 
@@ -11,7 +11,7 @@
 #include "buf.h"
 #pragma GCC visibility push(hidden)
 
-enum { PU_LAYOUT_MAX = 64 }; /* names in each of the two lists; the widest operation has twelve */
+enum { PU_LAYOUT_MAX = 64 }; /* maximum of names in the query, and in the body */
 
 enum pu_body_form { PU_BODY_NONE, PU_BODY_OBJECT, PU_BODY_ARRAY /* an array with a single object */ };
 
@@ -22,7 +22,7 @@ typedef struct pu_name {
 
 enum pu_value_kind { PU_VALUE_ABSENT, PU_VALUE_STRING, PU_VALUE_INTEGER, PU_VALUE_BOOLEAN };
 
-/* A value lends a text for the time of a call. */
+/* A parameter's value. `text` is borrowed during a call. */
 typedef struct pu_value {
     enum pu_value_kind kind;
     const char *text; /* PU_VALUE_STRING */
@@ -36,21 +36,23 @@ typedef struct pu_layout_slot {
 
 typedef struct pu_layout {
     char *labels;
-    pu_layout_slot *query, *body; /* in the order of travel; a single block, owned by `query` */
+    pu_layout_slot *query, *body; /* one allocation, which begins at `query`; NULL: closed */
     size_t query_count, body_count;
     enum pu_body_form form;
 } pu_layout;
 
-/* Copies the names, in the order of travel. Rejects an empty name, a repeated name in a list, body names without a
- * body form. The layout is zero on failure and safe to close. */
+/* Opens a layout with copies of the names. PU_ARGUMENT: an empty name, a name twice in a list, over PU_LAYOUT_MAX
+ * names, body names without a body form, or a body name that is not UTF-8. Also PU_TOO_LARGE (64 KiB of encoded names)
+ * and PU_NO_MEMORY. A failure fills `error` and leaves the layout closed. */
 enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
                             size_t body_count, enum pu_body_form form, pu_error *error);
 
-/* Closing a closed (all zero) layout does nothing. */
+/* Frees the layout. A closed (all zero) layout is accepted. */
 void pu_layout_close(pu_layout *layout);
 
-/* Appends `a=1&b=2` or a JSON text; values[i] belongs to the i-th slot. Absent values are left out. On failure the
- * buffer keeps the old length, and the error's offset counts within the bad value. */
+/* Appends the query `a=1&b=2`, or the body as a JSON text. values[i] belongs to the i-th name; an absent value is left
+ * out. A body without a form is empty. PU_ARGUMENT: a text in the body is not UTF-8 (`error->offset` counts within the
+ * text). Also PU_TOO_LARGE and PU_NO_MEMORY. A failure leaves the buffer's content unchanged. */
 enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
 enum pu_code pu_layout_body(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
 

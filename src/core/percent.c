@@ -4,8 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* 1 for an unreserved byte: one load decides, and the bytes of real values nearly always take the same
- * branch. */
+/* 1 for an unreserved byte. A table needs one load a byte, and a branch that real values nearly always take alike. */
 static const unsigned char unreserved[256] = {
     ['-'] = 1, ['.'] = 1, ['_'] = 1, ['~'] = 1, ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1,
     ['6'] = 1, ['7'] = 1, ['8'] = 1, ['9'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1,
@@ -16,7 +15,7 @@ static const unsigned char unreserved[256] = {
     ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1,
 };
 
-/* Addresses, ids and signatures are long runs of unreserved bytes: eight at a time halves their cost. */
+/* Eight bytes at a time halve the cost of addresses, ids and signatures: long runs of unreserved bytes. */
 static bool eight_unreserved(const unsigned char *at)
 {
     return unreserved[at[0]] & unreserved[at[1]] & unreserved[at[2]] & unreserved[at[3]] & unreserved[at[4]] &
@@ -60,7 +59,7 @@ enum pu_code pu_percent_append(pu_buf *buf, const char *text, size_t len)
     if (len == 0) return PU_OK;
     if (len > SIZE_MAX / 3) return PU_TOO_LARGE;
     enum pu_code code = pu_buf_reserve(buf, 3 * len);
-    /* The worst case is over the ceiling, or too much to have at once; the text itself may still fit. */
+    /* Three bytes a byte are over the ceiling, or too much memory; the exact length may fit. */
     if (code != PU_OK) code = pu_buf_reserve(buf, pu_percent_length(text, len));
     if (code != PU_OK) return code;
     buf->len += pu_percent_write(buf->data + buf->len, text, len);

@@ -20,8 +20,8 @@ bool pu_harden_process(void)
     return done;
 }
 
-/* Where the process ignores SIGCHLD, as it may have inherited, the system keeps no child's status, and every command
- * would count as failed. */
+/* A process may have inherited SIGCHLD ignored. The system then keeps no exit status, and pclose fails for every
+ * command. */
 enum pu_file_fault pu_process_read(pu_secret_text *text, const char *command, size_t max, int *code)
 {
     struct sigaction was, usual = {.sa_handler = SIG_DFL};

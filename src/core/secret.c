@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The heap is large and never filled by Purser, because OpenSSL takes all private values of its own from an existing
- * heap (with the values of a TLS handshake) and fails without falling back when the heap is full. So the heap has room
- * for thousands of keys, and Purser uses at most half. The smallest block is the state of a signer: OpenSSL fills a
- * table with bits for all blocks, eight times as large for blocks of 32 bytes.
+/* OpenSSL takes private values of TLS handshakes from an existing secure heap, and fails when the heap is full. So
+ * Purser's heap has room for thousands of keys, and Purser takes ordinary memory while half of the heap is in use. The
+ * smallest block fits the state of a signer: blocks of 32 bytes would make OpenSSL's table of blocks eight times as
+ * large.
  *
- * Locked memory counts against RLIMIT_MEMLOCK, touched or not. A user's limit is 8 MiB on Debian 12: where the heap
- * cannot be locked, a quarter is tried, and leaves half of a limit to the program. A heap that cannot be locked at any
- * size is as large as possible: a heap too small for TLS would be worse. */
+ * Locked memory counts against RLIMIT_MEMLOCK, touched or not. A user's limit is 8 MiB on Debian 12. If the heap cannot
+ * be locked, a heap of a quarter is tried; 4 MiB leave half of such a limit to the program. If no size can be locked,
+ * an unlocked heap of the full size is made: TLS must not run out of heap. */
 #include "secret.h"
 
 #include <pthread.h>
@@ -17,15 +17,15 @@
 enum { LARGEST = 16 << 20, LEAST_LOCKED = 1 << 20, SMALLEST_BLOCK = 256 };
 
 static pthread_once_t heap_once = PTHREAD_ONCE_INIT;
-static size_t heap_size; /* both written once, at the start */
+static size_t heap_size; /* written only by start_heap, like heap_locked */
 static bool heap_locked;
 
 static pthread_mutex_t count_mutex = PTHREAD_MUTEX_INITIALIZER;
 static size_t ordinary_bytes;
 
-/* Returns the result of CRYPTO_secure_malloc_init: 0: no heap; 1; 2: made, but not locked. A missing secure heap is no
- * failure, so the queue of errors stays unchanged. A queue without news is not touched: OpenSSL would load the texts
- * of all errors, a fifth of the memory of a program that only signs. */
+/* Returns the result of CRYPTO_secure_malloc_init: 0: no heap, 1: a heap, 2: a heap that is not locked. ERR_clear_error
+ * runs only after a failure: OpenSSL would load the texts of all errors, a fifth of the memory of a program that only
+ * signs. */
 static int make_heap(size_t size)
 {
     int made = CRYPTO_secure_malloc_init(size, SMALLEST_BLOCK);

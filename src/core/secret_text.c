@@ -36,7 +36,7 @@ bool pu_secret_text_copy(pu_secret_text *text, const char *data, size_t len)
     return true;
 }
 
-/* Asks for a byte more than the file has, so that the end is seen. */
+/* Reads `size` bytes, and tries one byte more: another length than `size` is PU_FILE_CHANGED. */
 static enum pu_file_fault read_all(pu_secret_text *text, int fd, size_t size, int *code)
 {
     if (!open_text(text, size + 1)) return PU_FILE_NO_MEMORY;
@@ -77,7 +77,7 @@ enum pu_file_fault pu_secret_text_read_stream(pu_secret_text *text, int fd, size
     *text = (pu_secret_text){0};
     *code = 0;
     enum pu_file_fault fault = read_all(text, fd, max, code);
-    if (fault == PU_FILE_CHANGED) fault = text->len <= max ? PU_FILE_OK : PU_FILE_SIZE; /* unknown size */
+    if (fault == PU_FILE_CHANGED) fault = text->len <= max ? PU_FILE_OK : PU_FILE_SIZE; /* no length was known */
     if (fault != PU_FILE_OK) pu_secret_text_close(text);
     return fault;
 }
@@ -93,7 +93,7 @@ bool pu_secret_text_take(pu_secret_text *text, const char *name, bool *no_memory
         *no_memory = true;
         return false;
     }
-    for (char **entry = environ; *entry; entry++) { /* the environment may repeat a name */
+    for (char **entry = environ; *entry; entry++) { /* all entries: the environment may repeat a name */
         if (strncmp(*entry, name, name_len) == 0 && (*entry)[name_len] == '=')
             OPENSSL_cleanse(*entry + name_len + 1, strlen(*entry + name_len + 1));
     }

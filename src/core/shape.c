@@ -25,7 +25,7 @@ void pu_plan_free(pu_plan *plan)
     free(plan);
 }
 
-/* Makes room for another element in an array that grows by GROWTH. */
+/* Makes room for one element more in an array that grows by GROWTH elements. */
 static enum pu_code room(void **array, uint16_t count, size_t size)
 {
     if (count == PU_MAX_SLOTS) return PU_TOO_LARGE;
@@ -89,8 +89,8 @@ pu_plan *pu_plan_new(int64_t low, int64_t high)
     return NULL;
 }
 
-/* The slot of a name, made for a new name. Before the plan is sealed the array grows; afterwards the array has room
- * for all learned names. */
+/* Finds or adds the slot of a name. Once the plan is sealed, the array has room for all learned names and never grows.
+ */
 static enum pu_code slot_of(pu_plan *plan, const char *name, size_t len, bool sealed, uint16_t *slot)
 {
     for (uint16_t i = 0; i < plan->slot_count; i++) {
@@ -115,7 +115,7 @@ static enum pu_code slot_of(pu_plan *plan, const char *name, size_t len, bool se
     return PU_OK;
 }
 
-/* Writes a key's token. A failure comes before the key is counted. */
+/* Makes a key with the token of a name. The caller counts the key in the shape after success. */
 static enum pu_code make_key(pu_key *key, const char *name, size_t len)
 {
     *key = (pu_key){.next = PU_NO_KEY, .token_len = (uint32_t)len + 3};
@@ -246,7 +246,7 @@ uint16_t pu_shape_learn(pu_plan *plan, pu_shape *shape, const char *name, size_t
     return shape->count++;
 }
 
-/* Room for the names a shape will learn, and an index that stays at most half full. */
+/* Makes room for the names that a shape will learn, and an index that stays at most half full. */
 static enum pu_code seal_shape(pu_shape *shape, uint16_t learn)
 {
     shape->capacity = (uint16_t)(shape->count + learn);
@@ -258,7 +258,7 @@ static enum pu_code seal_shape(pu_shape *shape, uint16_t learn)
     if (!shape->index) return PU_NO_MEMORY;
     memset(shape->index, 0xFF, sizeof *shape->index << shape->index_bits);
     for (uint16_t i = 0; i < shape->count; i++) enter(shape, i);
-    /* Until a record has been seen, the declared order is the best guess. */
+    /* Before the first record, the declared order is the best guess. */
     for (uint16_t i = 0; i + 1 < shape->count; i++) shape->keys[i].next = (uint16_t)(i + 1);
     shape->first = shape->count ? 0 : PU_NO_KEY;
     return PU_OK;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* HMAC-SHA256, in two ways with equal results.
+/* HMAC-SHA256, in two implementations with equal results.
  *
- * The first keeps the two hash states after the key: a signature copies 112 bytes twice and hashes. OpenSSL 3 calls
- * these functions deprecated; no other function copies a state without an allocation, and keeps both in locked memory.
- * A withdrawal (bench/sign.lua, SHA instructions present): 0.20 us against 0.26 us, a quarter of all the work below
- * Lua.
+ * The first keeps the two SHA-256 states after the key: a signature copies the states (112 bytes each) and hashes the
+ * text. OpenSSL 3 deprecates SHA256_*, but EVP offers no copy of a state without an allocation, and cannot keep the
+ * state in locked memory. Signing a withdrawal takes 0.20 us instead of 0.26 us (bench/sign.lua, with SHA
+ * instructions), which saves a quarter of all work below Lua.
  *
- * The second keeps a keyed EVP_MAC context: for an OpenSSL without deprecated functions, or with -DPURSER_EVP_HMAC
- * where every hash must come from a provider (FIPS). */
+ * The second keeps a keyed EVP_MAC context. Used for an OpenSSL without deprecated functions, and with
+ * -DPURSER_EVP_HMAC, for installations where every hash must come from a provider (FIPS). */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "signer.h"
 
@@ -26,12 +26,12 @@ enum { KEY_MAX = 1 << 16, RAW = 32, BLOCK = 64 };
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
-/* Both states are as good as the key, and live in secret memory. */
+/* Either state allows to sign like the key, so both lie in secret memory. */
 typedef struct keyed {
     SHA256_CTX inner, outer;
 } keyed;
 
-/* The copies made while signing need no wiping: hashing has moved the copies on from the key. */
+/* `copy` needs no wiping: SHA256_Final leaves a digest in place of the keyed state. */
 static enum pu_code sign(void *state, const void *text, size_t len, unsigned char raw[RAW], pu_error *error)
 {
     (void)error;
@@ -51,7 +51,8 @@ static void start(SHA256_CTX *state, const unsigned char pad[BLOCK])
     SHA256_Update(state, pad, BLOCK);
 }
 
-/* RFC 2104: a key longer than a block is replaced by its hash, then padded with zeroes and mixed with two constants. */
+/* RFC 2104: a key longer than a block is replaced by the key's hash, padded with zeros, and XORed with two constants.
+ */
 static enum pu_code take_key(void **state, const void *key, size_t len, pu_error *error)
 {
     unsigned char pad[BLOCK] = {0};
@@ -92,7 +93,7 @@ static enum pu_code take_key(void **state, const void *key, size_t len, pu_error
     OSSL_PARAM parameters[] = {OSSL_PARAM_utf8_string("digest", digest, strlen(digest)), OSSL_PARAM_END};
     EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
     EVP_MAC_CTX *context = mac ? EVP_MAC_CTX_new(mac) : NULL;
-    EVP_MAC_free(mac); /* the context holds the key */
+    EVP_MAC_free(mac); /* the context keeps a reference */
     if (!context || !EVP_MAC_init(context, key, len, parameters)) {
         EVP_MAC_CTX_free(context);
         *error = (pu_error){PU_LIBRARY, "OpenSSL rejected the HMAC key", 0};
@@ -102,7 +103,7 @@ static enum pu_code take_key(void **state, const void *key, size_t len, pu_error
     return PU_OK;
 }
 
-/* Starting again without a key keeps the old key, and drops the state of a failed signature. */
+/* EVP_MAC_init without a key keeps the old key, and drops the state of a failed signature. */
 static enum pu_code sign(void *state, const void *text, size_t len, unsigned char raw[RAW], pu_error *error)
 {
     EVP_MAC_CTX *context = state;

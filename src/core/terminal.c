@@ -12,7 +12,8 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-/* Signal handlers read the state: complete before the first handler is set, changed after the last is gone. */
+/* Read by signal handlers: pu_terminal_hide fills the state before the first handler is set, and pu_terminal_show
+ * changes `is_hidden` after the last handler is gone. */
 static struct {
     bool is_hidden;
     int fd;
@@ -37,7 +38,7 @@ static bool set_echo(bool on)
 {
     struct termios settings = state.before;
     if (!on) settings.c_lflag &= ~(tcflag_t)ECHO;
-    return tcsetattr(state.fd, TCSAFLUSH, &settings) == 0; /* text typed before is not taken for the secret */
+    return tcsetattr(state.fd, TCSAFLUSH, &settings) == 0; /* FLUSH drops text typed before */
 }
 
 static void on_signal(int number);
@@ -45,7 +46,7 @@ static void on_signal(int number);
 static void handle(int i)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = signals[i] == SIGTSTP ? SA_RESTART : 0};
-    sigfillset(&action.sa_mask); /* SIGTTOU too: a process in the background may set the terminal then */
+    sigfillset(&action.sa_mask); /* blocks SIGTTOU, so a background process may set the terminal */
     state.is_handled[i] = sigaction(signals[i], NULL, &state.was[i]) == 0 && state.was[i].sa_handler != SIG_IGN &&
                           sigaction(signals[i], &action, NULL) == 0;
 }
@@ -56,7 +57,8 @@ static void unhandle(int i)
     state.is_handled[i] = false;
 }
 
-/* Turns echo on, and lets the signal act. A process that was stopped and continues hides again. */
+/* Turns echo on, and raises the signal again with the previous handler. After a stop (SIGTSTP) the process continues
+ * here, and turns echo off. */
 static void on_signal(int number)
 {
     int kept = errno, i = 0;

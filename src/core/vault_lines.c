@@ -4,10 +4,10 @@
 #include <string.h>
 
 typedef struct vault_line {
-    const char *key, *secret, *rest, *end; /* a tab stands before the secret and before the rest */
+    const char *key, *secret, *rest, *end; /* beginnings of the three parts, and the end of the line */
 } vault_line;
 
-/* The next line with a whole secret: a line cut off in writing has no tab after the secret. */
+/* Finds the next line with a key, a whole secret and a rest. */
 static bool next_vault_line(const char **at, const char *end, vault_line *line)
 {
     while (*at < end) {
@@ -34,7 +34,7 @@ void pu_vault_remove_secrets(pu_secret_text *vault)
             memmove(out, parts[i], len);
             out += len;
         }
-        if (at > line.end) *out++ = '\n'; /* else the file ends without a newline, and there is no room for a newline */
+        if (at > line.end) *out++ = '\n'; /* a last line without a newline has no room for one */
     }
     vault->len = (size_t)(out - vault->data);
 }

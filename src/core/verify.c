@@ -28,7 +28,7 @@ enum pu_code pu_sha512(const void *text, size_t len, unsigned char out[PU_SHA512
     return digest(EVP_sha512(), text, len, out, error);
 }
 
-/* The points of order 1, 2, 4 and 8, without the sign. */
+/* The encodings of the points of order 1, 2, 4 and 8, without the sign bit. */
 static const unsigned char small_orders[][PU_ED25519_KEY] = {
     {0},
     {1},
@@ -40,7 +40,7 @@ static const unsigned char small_orders[][PU_ED25519_KEY] = {
      0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},
 };
 
-/* The field has 2^255 - 19 elements: a larger number is a second spelling of a small one. */
+/* Tells whether the coordinate is below 2^255 - 19; a larger number would be a second encoding of a small one. */
 static bool is_reduced(const unsigned char key[PU_ED25519_KEY])
 {
     for (size_t i = PU_ED25519_KEY - 1; i > 0; i--)
@@ -52,14 +52,14 @@ bool pu_is_ed25519_key(const unsigned char given[PU_ED25519_KEY])
 {
     unsigned char key[PU_ED25519_KEY];
     memcpy(key, given, sizeof key);
-    key[sizeof key - 1] &= 0x7f; /* the sign */
+    key[sizeof key - 1] &= 0x7f; /* the sign bit */
     for (size_t i = 0; i < sizeof small_orders / sizeof *small_orders; i++)
         if (memcmp(key, small_orders[i], sizeof key) == 0) return false;
     return is_reduced(key);
 }
 
-/* OpenSSL rejects a signature whose second half is not below the order of the group. A failure of OpenSSL is never "not
- * good": the signature may be a withdrawal. */
+/* OpenSSL rejects a signature whose second half is not below the order of the group: the second encoding. A failure of
+ * OpenSSL must not count as a wrong signature: the signature could be the withdrawal of an approval. */
 enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const void *text, size_t len,
                                const unsigned char signature[PU_ED25519_SIGNATURE], bool *good, pu_error *error)
 {
@@ -78,7 +78,7 @@ enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const vo
     return PU_OK;
 }
 
-/* The six bits of a letter; -1 for any other byte. */
+/* Returns the six bits of a base64 letter, -1 for any other byte. */
 static int bits_of(char letter)
 {
     if (letter >= 'A' && letter <= 'Z') return letter - 'A';

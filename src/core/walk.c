@@ -44,7 +44,8 @@ const char *pu_walk_mistyped(pu_walk *w, const char *at, enum pu_kind expected)
     return NULL;
 }
 
-/* A string for a field of integers or booleans. Escapes are odd, but decode to an accepted text. */
+/* Turns a string into an integer or a boolean if the text is one ("12", "true", "0"); else leaves the string. Escapes
+ * in such a string are unusual and allowed. */
 static void narrow_string(pu_walk *w, enum pu_kind kind, pu_entry *entry)
 {
     char plain[128];
@@ -145,7 +146,7 @@ static bool is_text(const pu_entry *entry)
     return entry->kind >= PU_ENTRY_TEXT;
 }
 
-/* The first colon of a text, perhaps escaped, and the rest; NULL without a colon. */
+/* Returns the first colon of a text, perhaps escaped, and sets *after to the byte after; NULL without a colon. */
 static const char *find_colon(const pu_entry *entry, const char **after)
 {
     const char *p = entry->text, *end = p + entry->len;
@@ -163,9 +164,9 @@ static const char *find_colon(const pu_entry *entry, const char **after)
     return NULL;
 }
 
-enum { LONGEST_PART = 512 }; /* of an address or a memo in the document; a longer text is not split */
+enum { LONGEST_PART = 512 }; /* bytes of an address or a memo in the document; a longer text is not split */
 
-/* The text of a part of an entry; the length, or -1 for too long a part. */
+/* Decodes a part of the entry's text into `out`. Returns the length, -1 for a part over LONGEST_PART. */
 static int plain_part(const pu_entry *entry, const char *text, const char *end, char out[LONGEST_PART])
 {
     size_t len = (size_t)(end - text);
@@ -175,7 +176,8 @@ static int plain_part(const pu_entry *entry, const char *text, const char *end, 
     return (int)len;
 }
 
-/* A URI: lower-case letters before the colon, and an address after the colon. */
+/* Tells whether a text is a URI: lower-case letters before the colon, and after the colon a text as long as an
+ * address. */
 static bool is_uri(const char *name, int name_len, int rest_len)
 {
     for (int i = 0; i < name_len; i++)
@@ -201,7 +203,7 @@ size_t pu_walk_split(const pu_entry *address, const pu_entry *memo, pu_entry par
     if (front_len < 0 || back_len < 0 || is_uri(front, front_len, back_len)) return 0;
 
     bool same = false;
-    if (is_text(memo)) { /* `front` is done with */
+    if (is_text(memo)) { /* `front` is free for the memo */
         int len = plain_part(memo, memo->text, memo->text + memo->len, front);
         same = len == back_len && memcmp(front, back, (size_t)back_len) == 0;
     }
