@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every difference between Lua 5.1 to 5.5 and LuaJIT that the binding meets, and nothing else.
+/* The differences between Lua 5.1 to 5.5 and LuaJIT (one more is in l_layout.h, lpu_push_built).
  *
- * The bodies under src/bind are written for the newest API; this header supplies the missing parts of an older API. */
+ * The functions of src/bind are written for the newest API; this header supplies the parts that an older API lacks. */
 #ifndef PURSER_BIND_COMPAT_H
 #define PURSER_BIND_COMPAT_H
 
@@ -19,7 +19,7 @@
 #define LPU_EXPORT
 #endif
 
-/* Integers that every host represents exactly: 2^53 for doubles, 64 bits elsewhere. */
+/* The integers that this Lua represents exactly: 64 bits, or within 2^53 where a number is a double. */
 #if LUA_VERSION_NUM >= 503
 #if LUA_MAXINTEGER < 9223372036854775807
 #error "Purser needs integers of 64 bits, for times and ids: use a Lua that was built without LUA_32BITS"
@@ -35,7 +35,7 @@
 
 #define lua_rawlen(L, index) lua_objlen(L, index)
 
-/* LuaJIT's own luaL_setfuncs exists only in some builds, so Purser's has another name. */
+/* luaL_setfuncs; another name, because some builds of LuaJIT have the function. */
 static inline void lpu_set_functions(lua_State *L, const luaL_Reg *list, int upvalues)
 {
     luaL_checkstack(L, upvalues + 1, "too many upvalues");
@@ -52,7 +52,7 @@ static inline int lpu_abs_index(lua_State *L, int index)
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
 }
 
-/* Valid indices only. */
+/* lua_copy; not for pseudo-indices. */
 static inline void lpu_copy(lua_State *L, int from, int to)
 {
     lua_pushvalue(L, from);
@@ -67,15 +67,15 @@ static inline void lpu_copy(lua_State *L, int from, int to)
 
 #endif
 
-/* Raises an error in a state of another Lua than the compiled version. Lua 5.1 cannot say. */
+/* Raises an error if the running Lua is another version than the compiled headers. Lua 5.1 has no such check. */
 #if LUA_VERSION_NUM >= 502
 #define lpu_check_version(L) luaL_checkversion(L)
 #else
 #define lpu_check_version(L) ((void)(L))
 #endif
 
-/* A userdata's one uservalue: the Lua values of a C object live there, never in the registry. lpu_set_uservalue pops a
- * table; lpu_get_uservalue pushes the table (or nil). */
+/* A userdata with one uservalue, a table for the Lua values of a C object. lpu_set_uservalue pops the table;
+ * lpu_get_uservalue pushes the table. Without a set table, the pushed value differs between Lua versions. */
 static inline void *lpu_new_userdata(lua_State *L, size_t size)
 {
 #if LUA_VERSION_NUM >= 504
@@ -107,7 +107,7 @@ static inline void lpu_get_uservalue(lua_State *L, int index)
 #endif
 }
 
-/* lua_rawget that returns the type of the pushed value, as in Lua 5.3 and later. */
+/* lua_rawget, with the type of the pushed value as result. */
 static inline int lpu_raw_get(lua_State *L, int index)
 {
 #if LUA_VERSION_NUM >= 503
@@ -118,8 +118,8 @@ static inline int lpu_raw_get(lua_State *L, int index)
 #endif
 }
 
-/* Reads the number at `index`, an integer that is exact on this host; false for anything else. A float with an
- * integral value counts only on hosts without integers. LuaJIT's luaL_checkinteger would truncate. */
+/* Reads an integer at `index`; false for any other value. A float counts only in a Lua without integers, if the value
+ * is integral and within LPU_INTEGER_MIN and MAX. luaL_checkinteger of LuaJIT would truncate. */
 static inline bool lpu_to_integer(lua_State *L, int index, int64_t *value)
 {
     if (lua_type(L, index) != LUA_TNUMBER) return false;
@@ -135,7 +135,7 @@ static inline bool lpu_to_integer(lua_State *L, int index, int64_t *value)
 #endif
 }
 
-/* The integer argument `index` within [low, high], or an argument error. */
+/* Returns the integer argument `index`; raises an argument error for no integer, or one outside [low, high]. */
 static inline int64_t lpu_check_integer(lua_State *L, int index, int64_t low, int64_t high)
 {
     int64_t value;
@@ -156,7 +156,8 @@ static inline void lpu_push_integer(lua_State *L, int64_t value)
 #endif
 }
 
-/* The stream of an open file of Lua's io library, or an argument error. */
+/* Returns the stream of an open file of Lua's io library; raises an argument error for another value or a closed file.
+ * The file stays Lua's. */
 static inline FILE *lpu_check_file(lua_State *L, int index)
 {
 #if LUA_VERSION_NUM >= 502

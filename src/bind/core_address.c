@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses: texts as values, and values as texts. */
+/* core.address_read and core.address_write. */
 #include "address.h"
 #include "lpu.h"
 
@@ -23,8 +23,8 @@ static const char *state_name(enum pu_address_state state)
     return "nothing";
 }
 
-/* address_read(text) -> a list of { family, payee, state, note, plain, memo, is_checked }; nil where OpenSSL makes no
- * digest. */
+/* address_read(text) -> a list of { family, payee, state, note, plain, memo, is_checked }, empty texts left out; nil if
+ * OpenSSL failed to compute a digest. */
 static int address_read(lua_State *L)
 {
     struct pu_address found[PU_ADDRESS_READINGS_MAX];
@@ -48,7 +48,7 @@ static int address_read(lua_State *L)
     return 1;
 }
 
-/* address_write(family, kind, bytes) -> the text; nil for a family or bytes that are not written. */
+/* address_write(family, kind, bytes) -> the address; nil for an unknown family or a wrong number of bytes. */
 static int address_write(lua_State *L)
 {
     char text[PU_ADDRESS_TEXT_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* core.archive: the modules of an installation, precompiled, in a file that is mapped when `purser` is loaded. So a
- * start reads only the used modules, processes share the pages, and nothing is opened later. tools/archive.lua
- * describes the file. */
+/* core.archive: the precompiled Lua modules of an installation, in one file that is mapped when `purser` is loaded. A
+ * start then reads only the used modules, processes share the pages, and later no file is opened. tools/archive.lua
+ * describes the format. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "lpu.h"
 
@@ -20,11 +20,11 @@
 typedef struct {
     const char *bytes; /* NULL once closed */
     size_t size;
-    const char *lines; /* of the index, sorted by name */
+    const char *lines; /* the index: `count` lines of LINE bytes (name, offset, size), sorted by name */
     size_t count;
 } archive;
 
-/* Returns the number in NUMBER bytes, between blanks. */
+/* Reads a decimal number that is padded with blanks to NUMBER bytes. */
 static size_t number_at(const char *at)
 {
     char text[NUMBER + 1] = {0};
@@ -32,7 +32,7 @@ static size_t number_at(const char *at)
     return (size_t)strtoul(text, NULL, 10);
 }
 
-/* Finds the index and the end of a file that begins with the probe. */
+/* Finds the index. False for a file with another probe (of another Lua), or cut off. */
 static bool read_head(archive *self, const char *probe, size_t probe_size)
 {
     size_t head = 2 * NUMBER + probe_size;
@@ -42,7 +42,7 @@ static bool read_head(archive *self, const char *probe, size_t probe_size)
     self->count = number_at(self->bytes);
     if (self->count == 0 || (self->size - head) / LINE < self->count) return false;
     const char *last = self->lines + (self->count - 1) * LINE;
-    return number_at(last + NAME) + number_at(last + NAME + NUMBER) == self->size; /* the file is whole */
+    return number_at(last + NAME) + number_at(last + NAME + NUMBER) == self->size; /* no cut-off file */
 }
 
 static int close_archive(lua_State *L)
@@ -58,14 +58,14 @@ static int compare_name(const void *name, const void *line)
     return memcmp(name, line, NAME);
 }
 
-/* The searcher for package.searchers: (name) -> loader, path | text of a problem | nothing. */
+/* A searcher for package.searchers: (name) -> loader, path | message | nothing. Upvalues: the archive, the path. */
 static int find_module(lua_State *L)
 {
     size_t len;
     const char *name = luaL_checklstring(L, 1, &len), *path = lua_tostring(L, lua_upvalueindex(2));
     archive *self = lua_touserdata(L, lua_upvalueindex(1));
     char key[NAME];
-    if (len > NAME || !self->bytes) return 0; /* finalisers of a state that ends may still load modules */
+    if (len > NAME || !self->bytes) return 0; /* closed: a finaliser may load a module while the state ends */
     memset(key, ' ', NAME);
     memcpy(key, name, len);
     const char *line = bsearch(key, self->lines, self->count, LINE, compare_name);
@@ -74,7 +74,7 @@ static int find_module(lua_State *L)
     if (offset > self->size || size > self->size - offset) return 0;
     int status = luaL_loadbuffer(L, self->bytes + offset, size, name);
 #ifdef MADV_DONTNEED
-    /* Lua has copied the used parts. The pages stay in the system's cache, and no longer count as this process's. */
+    /* Lua has copied the module. The pages stay in the system's cache, but no longer count as this process's memory. */
     madvise((void *)(uintptr_t)self->bytes, self->size, MADV_DONTNEED);
 #endif
     if (status != 0) {
@@ -85,8 +85,8 @@ static int find_module(lua_State *L)
     return 2;
 }
 
-/* archive(path, probe) -> searcher | nil: no such file, an incomplete file, or dumps of another Lua, with another
- * probe. */
+/* archive(path, probe) -> searcher | nothing for a missing or incomplete file, or one with another probe. `probe` is a
+ * dump of a small function: another Lua makes another dump. */
 static int open_archive(lua_State *L)
 {
     size_t probe_size;

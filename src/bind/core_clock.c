@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clocks, a pause and a random integer, as plain functions of the module. */
+/* core.now_ms, monotonic_ms, monotonic_us, sleep_ms and random_integer. */
 #include "lpu.h"
 
 #include <openssl/rand.h>
@@ -30,7 +30,7 @@ static int sleep_ms(lua_State *L)
     return 0;
 }
 
-/* random_integer(n): uniform in 0 .. n-1 but for a bias below n / 2^32. */
+/* random_integer(n) -> an integer from 0 to n - 1, for n up to 10^9; uniform but for a bias below n / 2^32. */
 static int random_integer(lua_State *L)
 {
     int64_t n = lpu_check_integer(L, 1, 1, INT64_C(1000000000));

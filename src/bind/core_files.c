@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts about files and terminals that Lua's own library lacks, for the command line and the journal. */
+/* Functions on files, descriptors and the process that Lua's own library lacks, for the command line and the journal.
+ */
 #if defined __linux__ && !defined _GNU_SOURCE
 #define _GNU_SOURCE /* statx */
 #endif
@@ -21,8 +22,8 @@ static int failed(lua_State *L, int code)
     return 2;
 }
 
-/* Writes a text unique to a file on this machine: device, number, and when the file was made, where the file system
- * keeps that. The number of a removed file is given to a new one. */
+/* Writes a text that identifies a file on this machine: device, inode, and if the file system knows it the time of
+ * creation, because a new file may get the inode of a removed one. */
 static size_t write_id(char *text, size_t size, const struct stat *about, int fd, const char *path)
 {
     int len = snprintf(text, size, "%llu:%llu", (unsigned long long)about->st_dev, (unsigned long long)about->st_ino);
@@ -38,10 +39,15 @@ static size_t write_id(char *text, size_t size, const struct stat *about, int fd
     return (size_t)len;
 }
 
-/* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text unique to
- * the file on this machine, "file", "folder" or "other" (a pipe, a device), the number of names, and whether the path
- * is a link | nil, reason, and whether the name is free. A name that cannot be looked up, such as a link that leads
- * nowhere, is not free. An open file is described as opened, even if the name now belongs to another file. */
+/* file_mode(path or open file) -> mode, is_ours, id, kind, names, is_link | nil, reason, is_free
+ *   mode     permission bits
+ *   is_ours  the file belongs to this user or root
+ *   id       a text that identifies the file on this machine
+ *   kind     "file", "folder" or "other" (a pipe, a device)
+ *   names    the number of hard links
+ *   is_link  the path is a symbolic link; false for an open file
+ *   is_free  no file has the name; false for a symbolic link that leads nowhere
+ * An open file is described as opened, even if the name now belongs to another file. */
 static int file_mode(lua_State *L)
 {
     struct stat about, named;
@@ -66,7 +72,8 @@ static int file_mode(lua_State *L)
     return 6;
 }
 
-/* create_private(path) -> true | nil, reason. Makes an empty file that only this user can read; rejects an old file. */
+/* create_private(path) -> true | nil, reason. Creates an empty file that only this user can read and write; fails if
+ * the name exists. */
 static int create_private(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -84,12 +91,11 @@ static bool write_all(int fd, const char *text, size_t len)
         if (count < 0 && errno != EINTR) return false;
         if (count > 0) text += count, len -= (size_t)count;
     }
-    return fsync(fd) == 0 || errno == EINVAL; /* a file system without fsync */
+    return fsync(fd) == 0 || errno == EINVAL; /* EINVAL: a file system without fsync */
 }
 
-/* write_new(path, text, is_public) -> true | nil, reason. Makes a file with a text, synced to the disk; others can
- * read the file only if public. A failure leaves no file. The text goes to the new file, even if the name is taken
- * over. */
+/* write_new(path, text, is_public) -> true | nil, reason. Creates a file with a text, and syncs the file; others can
+ * read the file only if `is_public`. Fails if the name exists. A later failure removes the name. */
 static int write_new(lua_State *L)
 {
     size_t len;
@@ -116,7 +122,7 @@ static int sync_file(lua_State *L)
     if (fflush(file) != 0 || (fsync(fileno(file)) != 0 && errno != EINVAL)) return failed(L, errno);
     if (folder) {
         int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 && errno != EACCES) return failed(L, errno);             /* a folder may be closed to readers */
+        if (fd < 0 && errno != EACCES) return failed(L, errno);             /* EACCES: a folder may be unreadable */
         int code = fd < 0 || fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system without fsync */
         if (fd >= 0) close(fd);
         if (code) return failed(L, code);
@@ -125,9 +131,9 @@ static int sync_file(lua_State *L)
     return 1;
 }
 
-/* may_keep(path) -> true | nil, reason, and the folder when the file is missing and cannot be made there. Tells
- * whether this process may read and write the file, or make the file. Does not open the file: closing a file gives up
- * every lock of the process on the file by fcntl(2), with the locks of open databases. */
+/* may_keep(path) -> true | nil, reason, and for a missing file the folder. Tells whether this process may read and
+ * write the file, or create a missing one. The file is not opened, because close() would drop all fcntl(2) locks of the
+ * process on the file, and so the locks of an open database. */
 static int may_keep(lua_State *L)
 {
     struct stat about;
@@ -163,15 +169,15 @@ static int is_terminal(lua_State *L)
     return 1;
 }
 
-/* process_id(): a forked child has another. */
+/* process_id() -> the id of this process. */
 static int process_id(lua_State *L)
 {
     lpu_push_integer(L, (int64_t)getpid());
     return 1;
 }
 
-/* read_ready(fd, max, ms) -> the bytes that can be read within `ms` milliseconds, at most `max` and 64 KiB, "" for
- * none; nil at the end of the input | nil, reason. */
+/* read_ready(fd, max, ms) -> the bytes that arrive within `ms` milliseconds, at most `max` (up to 64 KiB), perhaps "" |
+ * nothing at the end of the input | nil, reason. */
 static int read_ready(lua_State *L)
 {
     char bytes[65536];
@@ -185,7 +191,7 @@ static int read_ready(lua_State *L)
     return 1;
 }
 
-/* ignore_broken_pipes(): a write to an output without a reader fails, and no longer ends the process. */
+/* ignore_broken_pipes(): from now on a write to a pipe without a reader fails, and does not end the process. */
 static int ignore_broken_pipes(lua_State *L)
 {
     (void)L;
@@ -193,7 +199,8 @@ static int ignore_broken_pipes(lua_State *L)
     return 0;
 }
 
-/* close_on_exec(fd): no child keeps the descriptor open. A number that is no descriptor changes nothing. */
+/* close_on_exec(fd): programs started by this process do not inherit the descriptor. An invalid number has no effect.
+ */
 static int close_on_exec(lua_State *L)
 {
     (void)fcntl((int)luaL_checkinteger(L, 1), F_SETFD, FD_CLOEXEC);

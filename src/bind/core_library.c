@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* core.library: a C module, loaded so that a start does not pay for unused symbols; core.ip_family. */
+/* core.library: loads a C module with fewer look-ups of symbols than package.loadlib; core.ip_family. */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "ip.h"
 #include "lpu.h"
 
-/* The libraries that libcurl needs, as the Makefile found; another build has none. */
+/* File names of the libraries that libcurl needs, each followed by a comma; the Makefile finds them. Other builds have
+ * an empty list. */
 #ifndef LPU_LIBCURL_NEEDS
 #define LPU_LIBCURL_NEEDS
 #endif
 
-/* core.library(path, name) -> function | nil, message. package.loadlib looks every symbol up at once, in all libraries
- * of the module; this function looks a symbol up at the first call. Many libraries still look all symbols up at once.
- * Opened alone, a library searches only its own libraries, not all libraries of libcurl. A failure to open a library
- * means nothing. The libraries stay. */
+/* core.library(path, name) -> function | nil, message.
+ *
+ * package.loadlib resolves every symbol at once, and searches all libraries of the module for each. This function opens
+ * with RTLD_LAZY: a symbol is resolved at the first call. Libraries of libcurl that ask for immediate resolution are
+ * opened alone first, so that each searches only the own dependencies. A library that cannot be opened here is no
+ * failure: opening the module will find it or fail. No library is closed. */
 static int library(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
@@ -28,12 +31,12 @@ static int library(lua_State *L)
         lua_pushstring(L, dlerror());
         return 2;
     }
-    memcpy(&function, &symbol, sizeof function); /* POSIX has equal pointers for both, C has no cast */
+    memcpy(&function, &symbol, sizeof function); /* C has no cast to a function pointer; POSIX allows the copy */
     lua_pushcfunction(L, function);
     return 1;
 }
 
-/* core.ip_family(text) -> 4 or 6, whether the address is this machine's own; nil for any other text. */
+/* core.ip_family(text) -> 4 or 6, and whether the address is loopback | nothing for another text. */
 static int ip_family(lua_State *L)
 {
     size_t len;

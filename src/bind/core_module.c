@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.core: the module that the Lua side requires. Collects the functions of the files in this folder. */
+/* purser.core: the Lua module with the functions of this folder, but for HTTP. */
 #include "lpu.h"
 
 LPU_EXPORT int luaopen_purser_core(lua_State *L);

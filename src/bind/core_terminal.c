@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal for the command line. */
+/* core.terminal_width and core.terminal_echo, for the command line. */
 #include <limits.h>
 
 #include "lpu.h"
@@ -13,7 +13,7 @@ static bool to_descriptor(lua_State *L, int index, int *fd)
     return fits;
 }
 
-/* terminal_width(fd) -> columns, rows (0 if unknown), or nothing for no terminal or an unknown width. */
+/* terminal_width(fd) -> columns, rows (0: unknown) | nothing for no terminal or an unknown width. */
 static int terminal_width(lua_State *L)
 {
     int fd, columns = to_descriptor(L, 1, &fd) ? pu_terminal_width(fd) : 0;
@@ -23,8 +23,8 @@ static int terminal_width(lua_State *L)
     return 2;
 }
 
-/* terminal_echo(fd, on): false hides typed text, true restores the terminal. Returns success: hides only a terminal,
- * one at a time, and restores only a hidden terminal. */
+/* terminal_echo(fd, on) -> success. `on` false hides typed text, true restores the terminal. Fails for no terminal, for
+ * a second hidden terminal, and when restoring a terminal that is not hidden. */
 static int terminal_echo(lua_State *L)
 {
     int fd;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A decoder's type, as Lua tables, into a plan. */
+/* Compiles the type of a decoder, given as Lua tables, into a plan. */
 #include "decoder_type.h"
 
 #include <string.h>
 
 enum {
-    SHAPES = 3,     /* stack place of a table: shape -> number in the plan */
-    TYPES_DEEP = 24 /* nested types */
+    SHAPES = 3,     /* stack place of a table: a shape's Lua table -> number of the shape in the plan */
+    TYPES_DEEP = 24 /* maximal nesting of types */
 };
 
 static void check_code(lua_State *L, enum pu_code code, const char *name)
@@ -21,7 +21,7 @@ static void check_code(lua_State *L, enum pu_code code, const char *name)
 
 static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep);
 
-/* Pushes the string under `key` of the table on top; NULL, and nothing pushed, without a string. */
+/* Pushes and returns the string under `key` of the table on top. Without a value, pushes nothing and returns NULL. */
 static const char *push_name(lua_State *L, const char *key, size_t *len)
 {
     lua_getfield(L, -1, key);
@@ -50,7 +50,7 @@ static void compile_aliases(lua_State *L, pu_plan *plan, uint16_t shape, uint16_
     lua_pop(L, 1);
 }
 
-/* The field on top of the stack. */
+/* Compiles the field on top of the stack. */
 static void compile_field(lua_State *L, pu_plan *plan, uint16_t shape, int deep)
 {
     size_t len;
@@ -107,7 +107,7 @@ static uint16_t scalar_type(lua_State *L, const char *name)
     return 0;
 }
 
-/* Tells whether the table at `index` has `name`, and pushes the value. */
+/* Pushes the value under `name` of the table at `index`. Pushes nothing and returns false without a value. */
 static bool push_member(lua_State *L, int index, const char *name)
 {
     lua_getfield(L, index, name);
@@ -116,7 +116,7 @@ static bool push_member(lua_State *L, int index, const char *name)
     return false;
 }
 
-/* The type at `index` (absolute): a name, or a table with list, record, both, or one_or_many. */
+/* Compiles the type at `index` (absolute): a name, or a table with `list`, `record`, both, or `one_or_many`. */
 static uint16_t compile_type(lua_State *L, pu_plan *plan, int index, int deep)
 {
     uint16_t item = 0, shape = 0, type;
@@ -144,7 +144,8 @@ void lpu_compile_type(lua_State *L, pu_plan *plan)
     check_code(L, pu_plan_seal(plan, compile_type(L, plan, 1, 0)), "type");
 }
 
-/* In the order of compile_type, and no deeper: a type with a metamethod may answer differently this time. */
+/* Reads the type again, in the order of compile_type. A metamethod may now return other values, so nothing is assumed,
+ * and the depth is bounded again. */
 void lpu_push_type_text(lua_State *L, int index)
 {
     int lists = 0, top = lua_gettop(L);

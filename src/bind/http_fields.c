@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* An option: the value on top of the stack, the name below. NULL, or the fault. */
+/* Sets an option to the value on top of the stack. Returns NULL, or the fault. */
 static const char *read_option(lua_State *L, pu_http_options *options, enum pu_http_option row)
 {
     pu_error error = {.code = PU_OK};
@@ -34,7 +34,7 @@ static void push_unknown(lua_State *L, const char *name)
     }
 }
 
-/* Fills `options` from the table at 1. On failure pushes a message and returns false. */
+/* Fills `options` from the table at 1. A failure pushes a message and returns false. */
 static bool read_options(lua_State *L, pu_http_options *options)
 {
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) { /* ... name value */
@@ -100,7 +100,7 @@ int lpu_http_push_name(lua_State *L, const lpu_http_object *self)
     return 1;
 }
 
-/* Pushes field `name` of the request and returns the text; absent counts as empty. */
+/* Pushes field `name` of the request, and returns the text: "" for an absent field. */
 static pu_http_text text_field(lua_State *L, int index, const char *name)
 {
     pu_http_text text = {"", 0};
@@ -116,8 +116,8 @@ static void append(lua_State *L, pu_buf *lines, const char *data, size_t len)
     if (code != PU_OK) luaL_error(L, code == PU_NO_MEMORY ? "not enough memory" : "the request's headers are too long");
 }
 
-/* NUL ends a line in the block, and the rest would be another header; a colon ends a name, and the rest would be
- * another header's value. A rejected line break stands for both. */
+/* Appends a name or a value. A NUL inside would end the line and begin another header; a colon inside a name (`ends`)
+ * would end the name. Both become a line break, which pu_http_easy_prepare rejects. */
 static void append_text(lua_State *L, pu_buf *lines, const char *data, size_t len, char ends)
 {
     size_t at = lines->len;

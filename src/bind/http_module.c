@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.http: the module of the transports. A module apart from purser.core because libcurl brings thirty libraries,
- * which a program that only signs, or has a transport of its own, need not load. */
+/* purser.http: the Lua module of the transports. Separate from purser.core, because libcurl loads thirty libraries that
+ * a program with another transport, or that only signs, does not need. */
 #include "lpu.h"
 
 LPU_EXPORT int luaopen_purser_http(lua_State *L);

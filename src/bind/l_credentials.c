@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.read_credentials: the lines of a credentials file, of standard input, or of a command's output. */
+/* core.read_credentials: reads credentials from a file, standard input, or the output of a command. */
 #include "l_secret.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static enum entry find_entry(const pu_key_lines *lines)
 
 enum { PATH = 1, WHOLE, SECRET, RESULT }; /* stack places */
 
-/* Returns the source's name for messages. A command is not quoted: the words may hold a token. */
+/* Returns the name of the source for messages. A command is not quoted, because the command may contain a token. */
 static const char *source_name(lua_State *L)
 {
     const char *source = lua_tostring(L, PATH);
@@ -38,7 +38,7 @@ static bool is_in_quotes(const pu_key_lines *line)
     return (first == '"' || first == '\'') && line->value_len > 1 && line->value[line->value_len - 1] == first;
 }
 
-/* Returns the fault of a line, or of the beginning of the file; NULL without a fault. */
+/* Returns the fault of a line, or NULL. `entry` ENTRIES: the line has another form or an unknown name. */
 static const char *line_problem(const pu_key_lines *line, enum entry entry, const pu_secret_text *file)
 {
     if (entry == ENTRIES && line->number == 1 && file->len > 2 && memcmp(file->data, "\xEF\xBB\xBF", 3) == 0)
@@ -49,8 +49,8 @@ static const char *line_problem(const pu_key_lines *line, enum entry entry, cons
     return entry != CREDENTIALS_COMMAND && is_in_quotes(line) ? "has quotes around its value; remove them" : NULL;
 }
 
-/* Fills the result from the text of the file. Returns false with a message pushed. The message quotes nothing of the
- * file: an unknown line may hold a secret. */
+/* Fills the table at RESULT, and `secret` from secret_key. A failure pushes a message and returns false. The message
+ * quotes nothing of the file: a line of another form may contain the secret. */
 static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text *secret)
 {
     const char *path = source_name(L);
@@ -63,7 +63,7 @@ static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text
             lua_pushfstring(L, "%s line %d %s", path, lines.number, wrong);
             return false;
         }
-        enum entry same = entry == SECRET_KEY_FILE ? SECRET_KEY : entry; /* both are the secret */
+        enum entry same = entry == SECRET_KEY_FILE ? SECRET_KEY : entry; /* both give the secret */
         if (seen[same]) {
             lua_pushfstring(L, "%s line %d gives %s again; remove one", path, lines.number, entry_names[same]);
             return false;
@@ -80,7 +80,8 @@ static bool read_lines(lua_State *L, const pu_secret_text *whole, pu_secret_text
     return true;
 }
 
-/* Puts the secret, if any, into the result. */
+/* Reads secret_key_file, or checks secret_key, and puts the secret into the table at RESULT. A failure pushes a message
+ * and returns false. */
 static bool finish(lua_State *L, pu_secret_text *secret)
 {
     lua_getfield(L, RESULT, entry_names[SECRET_KEY_FILE]);
@@ -98,7 +99,7 @@ static bool finish(lua_State *L, pu_secret_text *secret)
     return true;
 }
 
-/* From a file; from standard input ("-"); or from a command's output ("|command"). */
+/* Reads standard input for "-", the output of a command for "|command", else a file. */
 static enum pu_file_fault read_source(pu_secret_text *whole, const char *source, int *code)
 {
     if (strcmp(source, "-") == 0) return pu_secret_text_read_stream(whole, STDIN_FILENO, PU_SECRET_MAX, code);
@@ -106,8 +107,9 @@ static enum pu_file_fault read_source(pu_secret_text *whole, const char *source,
     return pu_secret_text_read(whole, source, PU_SECRET_MAX, code);
 }
 
-/* core.read_credentials(path) -> a table with the file's api_key, secret_key_file, credentials_command, base_url and
- * profile, and `secret`, from `secret_key` or `secret_key_file`; or nil, message, and true for a missing file. */
+/* core.read_credentials(source) -> a table with those of api_key, secret_key_file, credentials_command, base_url and
+ * profile that the source has, and `secret`, read from secret_key or secret_key_file | nil, message, is_missing (the
+ * file does not exist). `source` as in read_source. */
 static int read_credentials(lua_State *L)
 {
     int code;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.decimal: an exact amount. Values never change, so a decimal can be shared and kept without a copy.
+/* purser.decimal: an exact amount. A value never changes, so a decimal can be shared without a copy.
  *
- * Operands may be decimals, decimal texts or integers. Operands become decimals in their own stack slots first; then
- * the result's userdata is made, empty, and the arithmetic fills the userdata. So an error on the way leaks nothing. */
+ * An operand may be a decimal, a decimal text or an integer. First each operand becomes a decimal in the operand's
+ * stack slot; then an empty userdata is made, which the arithmetic fills. So an error of Lua at any point leaks
+ * nothing. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 static const char NOT_A_DECIMAL[] = "a decimal is a string of digits or an integer";
 static const char A_FLOAT[] = "a float is not exact: pass the amount as a string";
 
-/* luaL_testudata, which Lua 5.1 lacks. */
+/* luaL_testudata for decimals; Lua 5.1 lacks the function. */
 static pu_decimal *to_decimal(lua_State *L, int index)
 {
     pu_decimal *d = NULL;
@@ -34,7 +35,8 @@ static pu_decimal *push_empty(lua_State *L)
     return d;
 }
 
-/* A message that quotes the wrong text, when short and plain; stays on the stack. */
+/* Returns the message with the wrong text in front, if the text is short and printable. Leaves a string on the stack.
+ */
 static const char *with_text(lua_State *L, const char *text, size_t len, const char *message)
 {
     enum { LONGEST = 40 };
@@ -44,7 +46,7 @@ static const char *with_text(lua_State *L, const char *text, size_t len, const c
     return lua_pushfstring(L, "\"%s\": %s", text, message);
 }
 
-/* Pushes the value at `index` as a decimal, or pushes nothing and returns the reason. */
+/* Pushes the value at `index` as a decimal and returns NULL; or returns the reason, with the stack top unspecified. */
 static const char *push_converted(lua_State *L, int index)
 {
     char digits[32];
@@ -65,7 +67,7 @@ static const char *push_converted(lua_State *L, int index)
     return text == digits ? error.message : with_text(L, text, len, error.message);
 }
 
-/* The decimal argument `index`; replaces a text or an integer by a decimal. */
+/* Returns the decimal argument `index`, after replacing a text or an integer by a decimal. Raises an argument error. */
 static const pu_decimal *convert_operand(lua_State *L, int index)
 {
     pu_decimal *d = to_decimal(L, index);
@@ -78,7 +80,8 @@ static const pu_decimal *convert_operand(lua_State *L, int index)
     return d;
 }
 
-/* Call this last: a Lua call that allocates may run a finaliser that closes the value. */
+/* Raises an error for a collected decimal (a finaliser may still hold one). Call directly before using the value: any
+ * allocation of Lua may run a finaliser that collects the decimal. */
 static void check_alive(lua_State *L, int index, const pu_decimal *d)
 {
     if (!d->value) luaL_argerror(L, index, "the decimal has been collected");
@@ -184,7 +187,7 @@ static int decimal_round(lua_State *L)
     return round_places(L, check_mode(L, 3, PU_ROUND_HALF_UP));
 }
 
-/* A step is a text or a decimal: an integer would rather be a number of places. */
+/* The step is a text or a decimal. An integer is rejected, because it probably is a number of places. */
 static int round_to_step(lua_State *L, enum pu_rounding mode)
 {
     const pu_decimal *a = convert_operand(L, 1);
@@ -246,7 +249,7 @@ static int decimal_compare(lua_State *L)
     return 1;
 }
 
-/* d:eq(other): also with a text or an integer, for which == silently says false. */
+/* d:eq(other): accepts a text or an integer, too; `==` with such a value is silently false. */
 static int decimal_equals(lua_State *L)
 {
     lua_pushboolean(L, compare(L) == 0);
@@ -265,7 +268,7 @@ static int decimal_le(lua_State *L)
     return 1;
 }
 
-/* Lua may ask with a userdata of another type on a side: not equal. */
+/* Lua calls __eq also with a userdata of another type: not equal. */
 static int decimal_eq(lua_State *L)
 {
     lua_pushboolean(L, to_decimal(L, 1) && to_decimal(L, 2) && compare(L) == 0);
@@ -310,7 +313,7 @@ static int decimal_tostring(lua_State *L)
     return decimal_text(L);
 }
 
-/* A decimal in a text is its canonical text. */
+/* `..` puts the canonical text of a decimal into a text. */
 static int decimal_concat(lua_State *L)
 {
     lua_settop(L, 2);
@@ -335,7 +338,7 @@ static int decimal_gc(lua_State *L)
     return 0;
 }
 
-/* core.decimal(value) -> decimal | nil, message. Never raises for a value: input is checked here. */
+/* core.decimal(value) -> decimal | nil, message. A wrong value raises no error: this function checks input. */
 static int new_decimal(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -348,7 +351,7 @@ static int new_decimal(lua_State *L)
     return 2;
 }
 
-/* An operator does not say how many places are to stay. */
+/* An operator cannot say how many places the result keeps. */
 static int no_division(lua_State *L)
 {
     return luaL_error(L, "purser.decimal: an operator cannot divide, since it names no places; use a:div(b, places)");

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.decoder: JSON by shape into Lua tables, and core.decode for documents without a shape.
+/* purser.decoder: decodes JSON by a shape into Lua tables; core.decode: decodes a document without a shape.
  *
  * Caveats
- *   - A decoding lays out the Lua stack as below; the sink's functions run between Lua calls that can raise, and hold
- *     nothing that a longjmp would lose.
+ *   - Any Lua call of the sink may raise an error by longjmp, so the sink holds no resource.
+ *   - The Lua stack of a decoding:
  *
- *         decoder  text  uservalue  key of slot 0 ... key of slot n-1  tables under way ...
+ *         decoder  text  uservalue  key of slot 0 ... key of slot n-1  open tables ...
  *
- *   - Keys are made once, kept in the uservalue and fetched to the stack at first use. There are places for the names
- *     known at the beginning and for a few more.
- *   - A finaliser may run during any Lua call and use the decoder: all state of a decoding lies on the two stacks.
- *   - The decoder's own __gc may run during a decoding, when another finaliser brought the decoder back. The plan is
- * then retired, and freed when the Lua state ends. */
+ *   - The string of a key is made once, kept in the uservalue, and copied to the stack at the first use in a decoding.
+ *     The stack has places for the names known at the beginning of a decoding, and for NEW_KEYS learned names.
+ *   - A finaliser may run during any Lua call, and use the decoder: all state of a decoding lies on the C stack and the
+ *     Lua stack.
+ *   - The decoder's __gc may run during a decoding, if another finaliser resurrected the decoder. The plan is then
+ *     kept in a list, and freed when the Lua state ends. */
 #include <string.h>
 
 #include "lpu.h"
@@ -22,39 +23,38 @@
 static const char TYPE_NAME[] = "purser.decoder", RETIRED_NAME[] = "purser.decoder.retired";
 
 enum {
-    TEXT = 2, /* stack places, see above */
+    TEXT = 2, /* stack places of the layout above */
     UVALUE,
     FIRST_KEY,
 
-    PLACES_A_LEVEL = 8, /* stack slots for a new table, and spare */
-    NEW_KEYS = 8        /* of the names learned in a document, how many get a place on the stack at once */
+    PLACES_A_LEVEL = 8, /* stack slots for an open table, and spare */
+    NEW_KEYS = 8        /* stack slots for names that the present document teaches */
 };
 
-/* Plans of decoders collected while decoding. The list lives as long as the metatable of decoders. */
+/* Plans of decoders that were collected during a decoding. The metatable of decoders keeps the list alive. */
 typedef struct retired_plans {
     pu_plan *first;
-    bool over; /* the state ends, and no decoding is under way */
+    bool over; /* the Lua state ends: no decoding runs, so plans are freed at once */
 } retired_plans;
 
 typedef struct decoder {
-    pu_plan *plan; /* NULL: not made yet, or gone */
+    pu_plan *plan; /* NULL: not compiled yet, or collected */
     retired_plans *retired;
-    unsigned decoding; /* decodings under way; a decoding that raised is never counted off */
+    unsigned decoding; /* running decodings; too high after a decoding that raised an error */
 } decoder;
 
 typedef struct lua_sink {
-    pu_sink calls; /* first member: a pu_sink pointer is a pointer to this struct */
+    pu_sink calls; /* first member, so that a pointer to the sink is a pointer to this struct */
     lua_State *L;
     const pu_plan *plan;
-    int key_places;             /* on the stack */
-    int state;                  /* stack place of the table with the state of the rows */
-    bool fetched[PU_MAX_SLOTS]; /* the key is on the stack; as many as the plan has slots */
+    int key_places;             /* stack slots for keys, from FIRST_KEY on */
+    int state;                  /* stack place of the rows' table, in a decoding by parts */
+    bool fetched[PU_MAX_SLOTS]; /* the key of the slot is on the stack; only the plan's slots are initialised */
 } lua_sink;
 
 /* ---- the sink ---- */
 
-/* Pushes the text of an escaped string. A long text is unescaped in memory of Lua, so an error cannot leak the
- * memory. */
+/* Pushes an escaped string as decoded text. A long text is decoded in a userdata, which an error of Lua cannot leak. */
 static void push_escaped(lua_State *L, const char *text, size_t len)
 {
     char local[512];
@@ -80,7 +80,8 @@ static inline void push_value(lua_State *L, const pu_entry *entry)
     }
 }
 
-/* Pushes the Lua string of a slot: made at the first use, and kept on the stack if the slot has a place there. */
+/* Pushes the Lua string of a slot, makes the string at the first use, and copies the string to the slot's stack place.
+ */
 static void fetch_key(lua_sink *sink, uint16_t slot)
 {
     lua_State *L = sink->L;
@@ -91,7 +92,7 @@ static void fetch_key(lua_sink *sink, uint16_t slot)
         lua_pushvalue(L, -1);
         lua_rawseti(L, UVALUE, slot + 1);
     }
-    if (slot >= sink->key_places) return; /* learned in this document, with all places taken */
+    if (slot >= sink->key_places) return; /* learned in this document, without a stack place */
     lpu_copy(L, -1, FIRST_KEY + slot);
     sink->fetched[slot] = true;
 }
@@ -116,7 +117,8 @@ static void sink_open(pu_sink *calls, bool list, size_t size)
     lua_createtable(sink->L, list ? room : 0, list ? 0 : room);
 }
 
-/* Fields of the table that keeps the rows of a document: the list, and the bytes of a pu_rows. */
+/* Fields of the table that a decoding by parts keeps between calls: the list, and the bytes of a pu_rows as a string.
+ */
 enum { ROWS_LIST = 1, ROWS_READ };
 
 static void sink_reopen(pu_sink *calls)
@@ -174,7 +176,7 @@ static decoder *check_decoder(lua_State *L, int index)
     return self;
 }
 
-/* nil, message, offset; and `true` for a document with a repeated member */
+/* Pushes nil, message, offset, and for a repeated member `true`. Returns the number of pushed values. */
 static int push_decode_error(lua_State *L, const pu_decode_error *fault)
 {
     lua_pushnil(L);
@@ -215,9 +217,8 @@ static pu_rows read_rows(lua_State *L, int state, size_t len)
     return rows;
 }
 
-/* Expects on the stack: the decoder, the text, the uservalue, and for a part of a document the table with the state of
- * the rows; nothing else. The decoder stays on the stack: a collection during the decoding must not find the decoder
- * unused. */
+/* Expects on the stack the decoder, the text, the uservalue, and in a decoding by parts the rows' table; nothing else.
+ * The decoder stays on the stack, so that a collection during the decoding keeps the decoder. */
 static int decode(lua_State *L, decoder *self, size_t bytes)
 {
     size_t len;
@@ -243,7 +244,7 @@ static int decode(lua_State *L, decoder *self, size_t bytes)
     pu_decode_error fault;
     self->decoding++;
     enum pu_code code = pu_decode(plan, text, len, &rows, bytes, &sink.calls, &fault);
-    int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* the message quotes the plan */
+    int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* before decoding--: the message quotes the plan */
     self->decoding--;
     if (code != PU_OK || !in_parts) return results;
     if (rows.at) keep_rows(L, state, &rows);
@@ -260,8 +261,8 @@ static int decoder_decode(lua_State *L)
     return decode(L, check_decoder(L, 1), SIZE_MAX);
 }
 
-/* decoder:rows(text, bytes, state) -> value, whether more rows follow | as decode. `state` is an empty table for the
- * first part of a text, and the returned table for the next parts. */
+/* decoder:rows(text, bytes, state) -> value, has_more | nil, message, offset [, true]. Decodes rows until `bytes` bytes
+ * were read. `state` is a table, empty for the first part of a text; give the same table for each further part. */
 static int decoder_rows(lua_State *L)
 {
     luaL_checkudata(L, 1, TYPE_NAME);
@@ -274,7 +275,7 @@ static int decoder_rows(lua_State *L)
     return decode(L, check_decoder(L, 1), (size_t)bytes);
 }
 
-/* core.decode(text): likewise, through a decoder of type `any`, kept as upvalue. */
+/* core.decode(text) -> value | as push_decode_error. The upvalue is a decoder of type `any`. */
 static int module_decode(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TSTRING);
@@ -284,7 +285,7 @@ static int module_decode(lua_State *L)
     return decoder_decode(L);
 }
 
-/* core.decoder(type [, last_wins]), with the list of retired plans as upvalue */
+/* core.decoder(type [, last_wins]) -> decoder. The upvalue is the list of retired plans. */
 static int module_decoder(lua_State *L)
 {
     luaL_checkany(L, 1);

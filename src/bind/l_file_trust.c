@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.distrust: judges files for all code that opens files in Lua. */
+/* core.distrust: tells Lua code whether a file can be trusted. */
 #include "l_file_trust.h"
 
 #include <errno.h>
@@ -40,9 +40,10 @@ int lpu_return_file_fault(lua_State *L, const char *path, enum pu_file_fault fau
     return 3;
 }
 
-/* core.distrust(path [, open file [, others may read]]) -> nil for a trusted file, or the message and "missing",
- * "others" or "other". A trusted file is a regular file of this user or root that no other user may use (or change),
- * and not behind a link of another user. An open file is judged as opened. */
+/* core.distrust(path [, file [, others_may_read]]) -> nothing for a trusted file | message, "missing", "others" or
+ * "other". A trusted file is a regular file of this user or root that others may not read or change (with
+ * `others_may_read`: not change), and the path is no symbolic link of another user. `file` is the file at `path`,
+ * opened before: the opened file is judged. */
 static int distrust(lua_State *L)
 {
     struct stat about;

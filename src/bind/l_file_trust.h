@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages about files that were not taken. */
+/* Messages about files that pu_file_judge or the reading rejected. */
 #ifndef PURSER_BIND_L_FILE_TRUST_H
 #define PURSER_BIND_L_FILE_TRUST_H
 
@@ -7,13 +7,13 @@
 #include "lpu.h"
 #pragma GCC visibility push(hidden)
 
-/* Pushes why the file was not taken. The path is quoted, nothing of the file is. */
+/* Pushes the message of a fault. The message contains the path, and nothing of the file's content. */
 void lpu_push_file_fault(lua_State *L, const char *path, enum pu_file_fault fault, int code);
 
-/* Returns nil, the message, and whether there is no such file. */
+/* Pushes nil, the message, and whether the file is missing. Returns 3. */
 int lpu_return_file_fault(lua_State *L, const char *path, enum pu_file_fault fault, int code);
 
-/* Returns nil and the message on top. */
+/* Puts nil below the message on top of the stack. Returns 2. */
 int lpu_return_message(lua_State *L);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http.easy: one blocking libcurl handle. */
+/* http.easy: the blocking transport. */
 #include "http_fields.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static int http_new(lua_State *L)
     return lpu_http_new(L, &kind);
 }
 
-/* Between reading the request and pushing the response no other call may use the handle or its buffers. */
+/* Inside lpu_guarded: until the response is pushed, no other call may use the handle and the buffers. */
 static int send_alone(lua_State *L)
 {
     http *self = lua_touserdata(L, 1);

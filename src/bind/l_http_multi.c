@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http.multi: many requests at once; and waiting. */
+/* http.multi: the transport for many requests at once. */
 #include "http_fields.h"
 
 #include "http_multi.h"
@@ -9,7 +9,7 @@
 typedef struct http_multi {
     lpu_http_object object;
     pu_http_multi multi;
-    pu_http_job *taken; /* the response is being pushed */
+    pu_http_job *taken; /* the job whose response is being pushed; or NULL */
 } http_multi;
 
 enum { MULTIS_ON_STACK = 16 };
@@ -52,7 +52,7 @@ static int multi_new(lua_State *L)
     return lpu_http_new(L, &kind);
 }
 
-/* Runs `body` with the object locked. Returns the number of results on top, or -1 with the error on top. */
+/* Runs `body` in lpu_guarded, and releases the taken job after success. Returns as lpu_guarded does. */
 static int run_alone(lua_State *L, http_multi *self, lua_CFunction body)
 {
     int results = lpu_guarded(L, &self->object.busy, body);
@@ -60,10 +60,10 @@ static int run_alone(lua_State *L, http_multi *self, lua_CFunction body)
     return results;
 }
 
-/* After run_alone: closes the object if asked, and raises the error. */
+/* After run_alone: closes the object if a finaliser has called close, and raises the error. */
 static int end_alone(lua_State *L, http_multi *self, int results)
 {
-    if (self->taken) { /* no memory for the response: `next` will return the job again */
+    if (self->taken) { /* no memory for the failure of a cancelled job: `next` will return the job */
         pu_http_multi_return(&self->multi, self->taken);
         self->taken = NULL;
     }
@@ -97,7 +97,7 @@ static int multi_submit(lua_State *L)
     return 2;
 }
 
-/* multi:step(until_us|nil) -> how many are unfinished */
+/* multi:step([until_us]) -> the number of unfinished requests */
 static int multi_step(lua_State *L)
 {
     http_multi *self = check_open(L);
@@ -116,8 +116,8 @@ static int next_alone(lua_State *L)
     return 1 + lpu_http_push_response(L, self->taken->response);
 }
 
-/* multi:next() -> id, response | id, nil, failure | id without memory for the response | nothing. A response without
- * memory is dropped: the waiting task gets an error, and the loop must not be delayed. */
+/* multi:next() -> id, response | id, nil, failure | id | nothing without a finished request. The id alone: no memory
+ * for the response, which is dropped. The caller must then fail the task that waits for the id. */
 static int multi_next(lua_State *L)
 {
     http_multi *self = check_open(L);
@@ -141,7 +141,7 @@ static int cancel_alone(lua_State *L)
     return 1;
 }
 
-/* multi:cancel(id) -> failure | nil without a job to cancel */
+/* multi:cancel(id) -> failure | nothing for a finished or unknown id */
 static int multi_cancel(lua_State *L)
 {
     http_multi *self = check_open(L);
@@ -152,13 +152,13 @@ static int multi_cancel(lua_State *L)
 }
 
 /* multi:fds() -> list of { fd = integer, read = boolean, write = boolean, events = "r" | "w" | "rw" }, and a number
- * that changes with the set */
+ * that changes whenever the set of descriptors does */
 static int multi_fds(lua_State *L)
 {
     http_multi *self = check_open(L);
     lua_createtable(L, (int)self->multi.poll_count, 0);
     for (size_t i = 0; i < self->multi.poll_count; i++) {
-        struct pollfd poll = self->multi.polls[i]; /* a copy: a finaliser may change the set */
+        struct pollfd poll = self->multi.polls[i]; /* a copy: a finaliser may step the object */
         int name = pu_http_multi_watch_fd(&self->multi, i);
         lua_createtable(L, 0, 4);
         lpu_push_integer(L, name);
@@ -175,7 +175,7 @@ static int multi_fds(lua_State *L)
     return 2;
 }
 
-/* multi:timeout() -> milliseconds | nil: step at the latest then */
+/* multi:timeout() -> milliseconds until the next step is due without a ready descriptor | nil: no limit */
 static int multi_timeout(lua_State *L)
 {
     http_multi *self = check_open(L);
@@ -201,13 +201,13 @@ static int multi_tostring(lua_State *L)
     return lpu_http_push_name(L, &check_multi(L, 1)->object);
 }
 
-/* multi:wait(ms, other...): until any of the objects has work, at most `ms` milliseconds */
+/* multi:wait(ms, other...): blocks until one of the objects has work, at most `ms` milliseconds */
 static int multi_wait(lua_State *L)
 {
     pu_http_multi *few[MULTIS_ON_STACK], **multis = few;
     int64_t ms = lpu_check_integer(L, 2, 0, INT32_MAX);
     int count = lua_gettop(L) - 1;
-    /* made before the objects are read: a finaliser during the allocation may close some */
+    /* before the objects are read: a finaliser during the allocation may close one */
     if (count > MULTIS_ON_STACK) multis = lua_newuserdata(L, (size_t)count * sizeof *multis);
     for (int i = 0; i < count; i++) multis[i] = &check_multi(L, i ? i + 2 : 1)->multi;
     pu_http_wait(multis, (size_t)count, ms);

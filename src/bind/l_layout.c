@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* core.layout (docs/contributing/core.md).
  *
- * The uservalue holds two lists of names as Lua strings, in the order of travel: reading a value is two raw table
- * accesses, without hashing a name again. */
+ * The uservalue holds the names of the query and of the body as two lists of Lua strings: reading a value takes two raw
+ * table accesses, and hashes no name. */
 #include "l_layout.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ enum { QUERY_NAMES = 1, BODY_NAMES = 2 };
 typedef struct layout_object {
     const void *tag;
     pu_layout layout;
-    pu_buf text; /* kept between calls, so that building allocates nothing outside Lua */
-    unsigned uses;
+    pu_buf text;   /* kept between calls, so that building rarely allocates */
+    unsigned uses; /* counts the texts built, for lpu_push_built */
 } layout_object;
 
 enum { KEPT_CAPACITY = 1 << 14 };
@@ -42,7 +42,7 @@ static layout_object *check_object(lua_State *L, int index)
     return object;
 }
 
-/* The value is on top of the stack. */
+/* Raises an error about the value on top of the stack, the value of the name at `slot`. */
 static int value_error(lua_State *L, int names, size_t slot)
 {
     const char *type = luaL_typename(L, -1);
@@ -52,7 +52,8 @@ static int value_error(lua_State *L, int names, size_t slot)
                       type);
 }
 
-/* Leaves the values on the stack: popping each would cost as much as encoding. */
+/* Fills `values` from the table at `table`, by the names in `list`. Leaves the Lua values on the stack: popping each
+ * would cost as much as encoding. */
 static void read_values(lua_State *L, int index, int list, int table, size_t count, pu_value *values)
 {
     luaL_checkstack(L, (int)count + 4, "too many values");
@@ -131,7 +132,7 @@ static int layout_tostring(lua_State *L)
     return 1;
 }
 
-/* Reads the list of names at `index`. The list anchors the strings and the bytes. */
+/* Reads the list of names at `index`. `names` points into the strings of the list, which keeps the strings alive. */
 static size_t read_names(lua_State *L, int index, pu_name names[PU_LAYOUT_MAX])
 {
     luaL_checktype(L, index, LUA_TTABLE);
@@ -152,7 +153,7 @@ static enum pu_body_form check_form(lua_State *L, int index)
     return (enum pu_body_form)luaL_checkoption(L, index, "none", forms);
 }
 
-/* Puts a copy of the list at `index` under `list` of the uservalue on top of the stack. */
+/* Stores a copy of the list at `index` under `list` in the uservalue on top of the stack. */
 static void keep_names(lua_State *L, int index, int list, size_t count)
 {
     lua_createtable(L, (int)count, 0);

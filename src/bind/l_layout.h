@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout for l_signer.c: the object inside the userdata and its values read from a Lua table. */
+/* Shared by the bindings that build texts: the values of a layout, errors, and texts from a buffer. */
 #ifndef PURSER_BIND_L_LAYOUT_H
 #define PURSER_BIND_L_LAYOUT_H
 
@@ -10,16 +10,16 @@
 #include "layout.h"
 #pragma GCC visibility push(hidden)
 
-/* A request's query or body is never longer; a service rejects far less. */
+/* The ceiling of a query or a body: 1 MiB, far more than a service accepts. */
 enum { LPU_TEXT_MAX = 1 << 20 };
 
-/* Fills `values` for the query of the layout at `index` from the table at `table`, and returns the layout. Raises on a
- * wrong type. Leaves the values on the stack; their texts are good until Lua code runs. */
+/* Fills `values` for the query of the layout at `index` from the table at `table`, and returns the layout. Raises an
+ * error for a wrong type. Leaves the Lua values on the stack, which keeps the texts in `values` alive. */
 const pu_layout *lpu_read_query(lua_State *L, int index, int table, pu_value values[PU_LAYOUT_MAX]);
 
-/* The userdata at `index` of the type `type`, or an argument error. An object begins with the address of the type's tag
- * and needs no look into the registry, which costs more than encoding a value; no other userdata begins with the
- * address. */
+/* Returns the userdata at `index` of the type `type`; raises an argument error for another value. Objects of the type
+ * begin with the address of the static `tag`, which no other userdata does. luaL_checkudata would look into the
+ * registry, which costs more than encoding a value. */
 static inline void *lpu_check_tagged(lua_State *L, int index, size_t size, const void *tag, const char *type)
 {
     void *object = lua_touserdata(L, index);
@@ -27,12 +27,13 @@ static inline void *lpu_check_tagged(lua_State *L, int index, size_t size, const
     return luaL_checkudata(L, index, type);
 }
 
-/* Pushes nil and the reason. */
+/* Pushes nil and the error's message. Returns 2. */
 int lpu_push_error(lua_State *L, const pu_error *error);
 
-/* Pushes the text in an object's buffer; `uses` counts the texts of the object. Before Lua 5.3 lua_pushlstring first
- * collects and then copies, and a finaliser may use the object meanwhile; so the text is copied to a private place. The
- * allocation for a long text may run a finaliser: a text that has changed by then raises an error. */
+/* Pushes the text in an object's buffer. Returns 1. Before Lua 5.3, lua_pushlstring may run a finaliser before copying,
+ * and the finaliser may build another text in the buffer; so the text is copied first. The allocation for the copy of a
+ * long text may run a finaliser, too: `uses`, the number of texts built by the object, then differs, and an error is
+ * raised. */
 static inline int lpu_push_built(lua_State *L, const pu_buf *text, const unsigned *uses)
 {
 #if LUA_VERSION_NUM >= 503
@@ -50,7 +51,7 @@ static inline int lpu_push_built(lua_State *L, const pu_buf *text, const unsigne
     return 1;
 }
 
-/* Empties a buffer that is kept between calls, and gives back the memory of a huge text. */
+/* Empties a buffer that is kept between calls; frees the memory if over 16 KiB. */
 void lpu_reset_buf(pu_buf *buf);
 
 #pragma GCC visibility pop

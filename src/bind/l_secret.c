@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core.read_secret and core.take_secret: secrets that never become Lua strings.
+/* core.read_secret and core.take_secret: secrets in a userdata, never as Lua strings.
  *
- * A secret is made closed and filled at once, so an error of Lua leaves nothing unwiped. */
+ * Each function makes a closed userdata first, and then fills the userdata. After an error of Lua, __gc wipes the
+ * secret. */
 #include "l_secret.h"
 
 #include "l_file_trust.h"
@@ -53,7 +54,8 @@ static int read_secret(lua_State *L)
     return lpu_return_message(L);
 }
 
-/* core.take_secret(name) -> secret | nil, message, and true for an unset variable. Removes the variable. */
+/* core.take_secret(name) -> secret | nil, message, is_unset. Reads the environment variable, and removes the variable.
+ */
 static int take_secret(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
@@ -76,8 +78,8 @@ static int take_secret(lua_State *L)
     return lpu_return_message(L);
 }
 
-/* core.read_private(path [, max_bytes]) -> text, or nil, message, and true for a missing file. For secrets that must
- * become a Lua string, such as a password to send: judges the file in the same way. */
+/* core.read_private(path [, max_bytes]) -> text | nil, message, is_missing. For a secret that must become a Lua string,
+ * such as a password to send. The file is judged as for read_secret. */
 static int read_private(lua_State *L)
 {
     int code;
@@ -126,7 +128,7 @@ static int secret_memory(lua_State *L)
     return 1;
 }
 
-/* core.harden_process() -> whether the system agreed */
+/* core.harden_process() -> false if the system rejected a part; process.h says what changes */
 static int harden_process(lua_State *L)
 {
     lua_pushboolean(L, pu_harden_process());
@@ -141,7 +143,7 @@ void lpu_bind_secret(lua_State *L)
     static const luaL_Reg functions[] = {{"read_secret", read_secret},       {"take_secret", take_secret},
                                          {"read_private", read_private},     {"secret_memory", secret_memory},
                                          {"harden_process", harden_process}, {NULL, NULL}};
-    pu_secret_start(); /* now, and not at the first key: other threads may be inside OpenSSL later */
+    pu_secret_start(); /* when the module loads: at the first key, other threads may be inside OpenSSL */
     lpu_new_type(L, TYPE, methods, meta);
     lpu_set_functions(L, functions, 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core.signer, and small functions beside core.signer (docs/contributing/core.md).
+/* core.signer, core.md5_hex, core.random_token and core.percent_encode (docs/contributing/core.md).
  *
- * `sign_query` is the hot path: reads the values, builds into the signer's buffer, signs in place, and makes a single
- * Lua string. Nothing is allocated outside Lua, so an error of Lua on the way leaks nothing. */
+ * signer:sign_query is the hot path: it builds the query in the signer's buffer, signs the buffer, and makes one Lua
+ * string. The buffer belongs to the userdata, so an error of Lua leaks nothing. */
 #include <string.h>
 
 #include "lpu.h"
@@ -28,7 +28,7 @@ static signer_object *check_signer(lua_State *L, int index)
     return lpu_check_tagged(L, index, sizeof(signer_object), &signer_tag, SIGNER_TYPE);
 }
 
-/* Call this last before the key is used: a Lua call that allocates may run a finaliser. */
+/* Call directly before the key is used: any allocation of Lua may run a finaliser that closes the signer. */
 static void check_open(lua_State *L, const signer_object *object)
 {
     if (!object->signer.state) luaL_error(L, "signer is closed");
@@ -48,7 +48,7 @@ static int signer_sign(lua_State *L)
     return 1;
 }
 
-/* Appends `&name=signature`, without the `&` where nothing stands in front. Hex needs no encoding. */
+/* Appends `&name=signature`, without the `&` to an empty buffer. */
 static enum pu_code append_signature(pu_buf *buf, const pu_name *name, const char signature[PU_SIGNATURE])
 {
     enum pu_code code = buf->len ? pu_buf_append(buf, "&", 1) : PU_OK;
@@ -105,7 +105,7 @@ static int new_signer(lua_State *L)
     static const char *const algorithms[] = {"hmac-sha256", NULL};
     luaL_checkoption(L, 1, NULL, algorithms);
     const pu_secret_text *secret = lua_type(L, 2) == LUA_TUSERDATA ? lpu_check_secret(L, 2) : NULL;
-    if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number's text is not the intended key */
+    if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number as key is a mistake */
 
     signer_object *object = lpu_new_userdata(L, sizeof *object);
     memset(object, 0, sizeof *object);

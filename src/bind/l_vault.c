@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* core.read_vault: the keys of a vault, and a single secret. */
+/* core.read_vault: reads a vault (vault_lines.h) without secrets, or one secret. */
 #include "l_secret.h"
 
 #include "l_file_trust.h"
 #include "vault_lines.h"
 
-/* core.read_vault(path, max_bytes) -> the lines of a vault without secrets; core.read_vault(path, max_bytes, key) ->
- * the secret of an API key, or nil alone for an unknown key. Both: nil, message, and true for a missing file. */
+/* core.read_vault(path, max_bytes) -> the lines without secrets, as a text
+ * core.read_vault(path, max_bytes, api_key) -> secret | nil, nil for an unknown API key
+ * Both fail with nil, message, is_missing. */
 static int read_vault(lua_State *L)
 {
     int code;

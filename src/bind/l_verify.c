@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* core.sha256, core.sha512, core.is_ed25519_key, core.verify_ed25519 and core.base64_decode: for signatures of
- * others. */
+/* core.sha256, core.sha512, core.is_ed25519_key, core.verify_ed25519 and core.base64_decode: for the signatures of
+ * other parties. */
 #include "l_layout.h"
 #include "verify.h"
 
-/* core.sha256(text) and core.sha512(text) -> the bytes of the digest */
+/* core.sha256(text) and core.sha512(text) -> the digest as bytes | nil, message */
 static int sha256(lua_State *L)
 {
     size_t len;
@@ -27,8 +27,8 @@ static int sha512(lua_State *L)
     return 1;
 }
 
-/* core.verify_ed25519(key, text, signature) -> whether the signature is the key's (64 and 32 bytes) over the text;
- * nil, message when OpenSSL cannot tell. A key or a signature of another length is false. */
+/* core.verify_ed25519(key, text, signature) -> whether the signature (64 bytes) is the key's (32 bytes) over the text |
+ * nil, message: OpenSSL failed, and nothing is known. A wrong length is false. */
 static int verify_ed25519(lua_State *L)
 {
     size_t key_len, len, signature_len;
@@ -44,7 +44,7 @@ static int verify_ed25519(lua_State *L)
     return 1;
 }
 
-/* core.is_ed25519_key(bytes) -> true for a key that verify_ed25519 takes: of 32 bytes, and not of small order */
+/* core.is_ed25519_key(bytes) -> whether the bytes are a key that verify_ed25519 may trust (verify.h) */
 static int is_ed25519_key(lua_State *L)
 {
     size_t len;
@@ -53,7 +53,7 @@ static int is_ed25519_key(lua_State *L)
     return 1;
 }
 
-/* core.base64_decode(text) -> bytes | nil for a text that is no canonical base64 */
+/* core.base64_decode(text) -> bytes | nothing for a text that is no canonical base64 */
 static int base64_decode(lua_State *L)
 {
     size_t len, out_len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers of every file of the binding. */
+/* Makes and sets the metatables of the binding. */
 #include "lpu.h"
 
 void lpu_new_type(lua_State *L, const char *name, const luaL_Reg *methods, const luaL_Reg *meta)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The binding: a file for each userdata type, with a function that adds the type's constructors to the module table.
+/* The binding to Lua. Each userdata type has a file, with a function that adds the constructors to the module's table.
  *
- * A body reads check -> call -> return. Userdata is made closed and with a metatable first; the C resource is acquired
- * second, into the userdata; `close`, `__gc` and `__close` are a single idempotent function. Misuse raises; a failure
- * that can happen in a correct program returns nil and a reason.
+ * A userdata is made closed, with the metatable; then the C resource is acquired into the userdata. `close`, `__gc` and
+ * `__close` are one idempotent function. Misuse by the caller raises an error; a failure that a correct program can
+ * meet returns nil and a reason.
  *
- * Arguments first, state last. A finaliser may run at any allocation of Lua (the text of a number is an allocation),
- * and may close the very object of a body; even the object's own `__gc` may run, when another finaliser brought the
- * object back. So a body reads the arguments, makes room for the result, and then reads the object's state. Where Lua
- * allocates while the state is in use, the body runs in lpu_guarded, and `close` waits. */
+ * Arguments first, state last. Any allocation of Lua (even of the text of a number) may run a finaliser, and a
+ * finaliser may close the object whose method runs; the object's own `__gc` may run, if another finaliser resurrected
+ * the object. So a method first reads the arguments and makes room for the result, and then reads the object's state.
+ * If Lua must allocate while the state is in use, the method runs in lpu_guarded, and `close` waits. */
 #ifndef PURSER_BIND_LPU_H
 #define PURSER_BIND_LPU_H
 
@@ -16,7 +16,7 @@
 #include "guarded.h"
 #pragma GCC visibility push(hidden)
 
-/* Each expects the module table on top of the stack and leaves the table there. For purser.core: */
+/* Each adds functions to the module table on top of the stack. For purser.core: */
 void lpu_bind_clock(lua_State *L);
 void lpu_bind_layout(lua_State *L);
 void lpu_bind_secret(lua_State *L);
@@ -37,10 +37,11 @@ void lpu_bind_archive(lua_State *L);
 void lpu_bind_http_easy(lua_State *L);
 void lpu_bind_http_multi(lua_State *L);
 
-/* Makes the metatable `name` with `methods` in __index and `meta` beside; leaves the stack unchanged. */
+/* Makes the metatable `name` in the registry, with `methods` in __index and the metamethods `meta`. Leaves the stack
+ * unchanged. */
 void lpu_new_type(lua_State *L, const char *name, const luaL_Reg *methods, const luaL_Reg *meta);
 
-/* Gives the value on top of the stack the metatable `name`. */
+/* Sets the metatable `name` for the userdata on top of the stack. */
 void lpu_set_type(lua_State *L, const char *name);
 
 #pragma GCC visibility pop
