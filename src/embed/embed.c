@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole of Purser in a function, for programs without files beside the executable: holds the Lua modules as a text
- * (tools/bundle.lua), and links the C modules. Part of libpurser.a alone. */
+/* luaopen_purser of libpurser.a: the whole of Purser for a program without files beside the executable. The C modules
+ * are linked in, and the Lua modules are a text in the executable (tools/bundle.lua). */
 #include "compat.h"
 
 int luaopen_purser_core(lua_State *L);
 int luaopen_purser_http(lua_State *L);
 LPU_EXPORT int luaopen_purser(lua_State *L);
 
-/* In a file that tools/bundle.lua makes. */
+/* Defined in a file that tools/bundle.lua generates. */
 extern const unsigned char purser_bundle[];
 extern const size_t purser_bundle_size;
 
-/* Compiles a module of the bundle: (text, name) -> function. A host may have taken `load` away. */
+/* (text, name) -> function. Compiles a module of the bundle: the host may have removed Lua's `load`. */
 static int compile(lua_State *L)
 {
     size_t len;

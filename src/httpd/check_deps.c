@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* As src/core/check_deps.c, for the simulator's HTTP front. */
+/* Like src/core/check_deps.c, for libmicrohttpd: only purser.httpd, the simulator's HTTP server, needs it. */
 #ifdef __has_include
 #if !__has_include(<microhttpd.h>)
 #error \

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.httpd: the simulator's HTTP front for Lua. See lua/purser/testing/sim/serve.lua for the loop that uses it.
+/* purser.httpd: the simulator's HTTP server for Lua. lua/purser/testing/sim/serve.lua has the loop that calls `next`.
  *
  *     server, message, cause = httpd.listen { host = "127.0.0.1", port = 0, max_body =, max_connections = }
- *     request = server:next([timeout_ms])   nil when the time is over; without a time it waits until one comes
+ *     request = server:next([timeout_ms])   nil after the time; without a time, waits for a request
  *     server:respond(id, status [, headers [, body]])                  -> true | nil, message
  *     server:fail(id, "close" | "reset")                               -> true
- *     server:fail(id, "truncate", status, headers, body)               half of the body, then the end
+ *     server:fail(id, "truncate", status, headers, body)               sends half of the body, then closes
  *     server:fail(id, "drip", status, headers, body [, bytes [, interval_ms]])
  *     server:port()   server:close()   httpd.now_ms()
  *     httpd.catch_signals()   httpd.signalled()                        see signals.c
  *
- * An id that is not open (never given, or answered) is misuse and raises, and so is a closed server. */
+ * An unknown or answered id, and a closed server, raise an error. */
 #include <string.h>
 
 #include "guarded.h"
@@ -27,8 +27,8 @@ enum {
 
 typedef struct handle {
     httpd_server *server; /* NULL: closed */
-    bool busy;            /* a request is being pushed: a finaliser may run and call this very server */
-    bool closing;         /* close was requested */
+    bool busy;            /* inside lpu_guarded: a finaliser may call methods of the server meanwhile */
+    bool closing;         /* close was called while busy */
 } handle;
 
 static handle *check_handle(lua_State *L)
@@ -36,7 +36,7 @@ static handle *check_handle(lua_State *L)
     return luaL_checkudata(L, 1, TYPE);
 }
 
-/* Call this last before the server or a request is used: a Lua call that allocates may run a finaliser. */
+/* Call directly before the server or a request is used: any allocation of Lua may run a finaliser. */
 static httpd_server *check_server(lua_State *L)
 {
     handle *h = check_handle(L);
@@ -65,7 +65,7 @@ static int httpd_lua_listen(lua_State *L)
         .max_body = (size_t)option_integer(L, "max_body", DEFAULT_MAX_BODY, 0, INT32_MAX),
         .max_connections = (unsigned)option_integer(L, "max_connections", DEFAULT_MAX_CONNECTIONS, 1, 100000),
     };
-    lua_getfield(L, 1, "host"); /* stays on the stack while C reads the string */
+    lua_getfield(L, 1, "host"); /* on the stack, which keeps the string alive */
     if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TSTRING) return luaL_error(L, "httpd.listen: host is not a string");
     options.host = lua_isnil(L, -1) ? "127.0.0.1" : lua_tostring(L, -1);
 
@@ -96,7 +96,7 @@ static void push_lower(lua_State *L, const char *text, size_t len)
     luaL_pushresult(&buffer);
 }
 
-/* Pushes the map of headers. The values of a repeated name are joined by a comma, as in HTTP. */
+/* Pushes a table of headers: name in small letters -> value. Values of a repeated name are joined by a comma. */
 static void push_headers(lua_State *L, const httpd_request *request)
 {
     size_t count;
@@ -126,7 +126,7 @@ static int next_alone(lua_State *L)
         lua_pushnil(L);
         return 1;
     }
-    /* The request leaves the queue last: an error during the push leaves the request for another try. */
+    /* httpd_take comes last: after an error during the push, the request is still queued. */
     size_t len;
     const char *body = httpd_body(request, &len);
     lua_createtable(L, 0, 6);
@@ -153,14 +153,14 @@ static void release(handle *h)
     h->closing = false;
 }
 
-/* Nothing may take the request, or end the server, during the push. */
+/* Guarded: a finaliser must not take the request, or close the server, during the push. */
 static int server_next(lua_State *L)
 {
     handle *h = check_handle(L);
     lua_settop(L, 2);
     check_server(L);
     if (!lua_isnil(L, 2)) lpu_check_integer(L, 2, 0, INT32_MAX);
-    if (h->busy) { /* a call by a finaliser gets nothing now */
+    if (h->busy) { /* the caller is a finaliser */
         lua_pushnil(L);
         return 1;
     }
@@ -179,7 +179,8 @@ static httpd_request *check_request(lua_State *L, const httpd_server *server)
     return request;
 }
 
-/* Status, headers and body from `first` on, fully checked: nothing later can raise while a response is held. */
+/* Checks the arguments status, headers and body from `first` on, so that no type error is raised once a response of
+ * libmicrohttpd is allocated. Returns the status. */
 static unsigned check_answer(lua_State *L, int first)
 {
     unsigned status = (unsigned)lpu_check_integer(L, first, 200, 599);
@@ -199,7 +200,8 @@ static const char *body_at(lua_State *L, int index, size_t *len)
     return lua_isnoneornil(L, index) ? "" : lua_tolstring(L, index, len);
 }
 
-/* Adds the headers at `index` and sends; closes the id in every case but a rejected header. */
+/* Adds the headers at `index` to the response, and sends the response. The id is then closed, unless a header is
+ * rejected: that raises an error, and the request stays open. Owns `response`. */
 static int answer(lua_State *L, httpd_server *server, httpd_request *request, unsigned status,
                   struct MHD_Response *response, int index)
 {
@@ -232,7 +234,7 @@ static int server_respond(lua_State *L)
     httpd_request *request = check_request(L, server);
     size_t len;
     const char *body = body_at(L, 5, &len);
-    /* libmicrohttpd copies the bytes and only reads; the prototype just says void *. */
+    /* The union removes the const: libmicrohttpd's prototype has void *, but MUST_COPY only reads the bytes. */
     union {
         const char *in;
         void *out;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Caveats of libmicrohttpd 0.9.75 that shape this file:
  *
- * - A connection is suspended in the last call of the access handler and in the content reader only. A response may be
- * queued for a suspended connection; MHD_resume_connection then sends the response at the next step.
- * - Returning MHD_NO from the access handler ends a connection without an answer. A fault marks the request and
- * resumes the connection; the handler is called again and returns MHD_NO.
- * - MHD_USE_TURBO keeps libmicrohttpd from calling shutdown() before close(): after a shutdown the peer would see an
- * orderly end instead of a reset.
- * - MHD_stop_daemon aborts the process when a connection is still suspended: httpd_close resumes all connections
- * first.
- * - Without epoll, libmicrohttpd uses select, and takes no new connection once max_connections was reached, even when
- * places become free again.
- * - The request's target is only available undecoded in the URI log callback, so that callback makes the request. */
+ *   - A connection may be suspended only in the last call of the access handler and in the content reader. A response
+ *     may be queued for a suspended connection: the step after MHD_resume_connection sends the response.
+ *   - MHD_NO from the access handler ends a connection without an answer. So httpd_fail marks the request and resumes
+ *     the connection; libmicrohttpd calls the handler again, and the handler returns MHD_NO.
+ *   - MHD_USE_TURBO keeps libmicrohttpd from calling shutdown() before close(): after a shutdown the peer would see an
+ *     orderly end instead of a reset.
+ *   - MHD_stop_daemon aborts the process if a connection is suspended. So httpd_close resumes all connections first.
+ *   - Without epoll, libmicrohttpd uses select, and once max_connections was reached accepts no connection again.
+ *   - Only the URI log callback gets the request's target undecoded. So this callback makes the request. */
 #include "server.h"
 
 #include <arpa/inet.h>
@@ -24,7 +22,7 @@
 #include <time.h>
 
 enum { BUCKETS = 256, FIRST_BODY = 512, FLUSH_STEPS = 4 };
-enum { IDLE_SECONDS = 10 }; /* close an idle connection, or a thousand idle connections keep others out */
+enum { IDLE_SECONDS = 10 }; /* idle connections are closed, so that they cannot use up max_connections */
 
 typedef struct list {
     httpd_request *first, *last;
@@ -37,15 +35,15 @@ struct httpd_server {
     int64_t last_id;
     bool closing;
     unsigned unsent;    /* answers given to libmicrohttpd and not yet completed */
-    list queued;        /* whole requests, not yet taken */
-    list open[BUCKETS]; /* taken and unanswered, by id */
-    list paused;        /* paced answers between two pieces */
+    list queued;        /* complete requests, not yet taken */
+    list open[BUCKETS]; /* a hash table by id: taken, unanswered requests */
+    list paused;        /* requests with a paced answer, between two pieces */
 };
 
 struct httpd_request {
     httpd_server *server;
     struct MHD_Connection *connection; /* NULL until the headers arrive */
-    list *in;                          /* the request's list; a request in a list is suspended */
+    list *in;                          /* the list with the request, or NULL; only suspended requests are in a list */
     httpd_request *before, *after;
     int64_t id;
     bool answered, ended, too_large;
@@ -59,7 +57,7 @@ struct httpd_request {
     char target[];
 };
 
-/* A body under way; libmicrohttpd frees the body with the response. */
+/* The body of a paced answer; libmicrohttpd frees the struct with the response. */
 typedef struct paced_body {
     httpd_request *request;
     httpd_pace pace;
@@ -107,7 +105,7 @@ static void drop_body(httpd_request *request)
 
 /* ---- callbacks of libmicrohttpd ---- */
 
-/* The first callback of a request. The return value is *context in the other callbacks. */
+/* The first callback of a request. The other callbacks get the result in *context. */
 static void *begin_request(void *server, const char *target, struct MHD_Connection *connection)
 {
     (void)connection;
@@ -119,7 +117,7 @@ static void *begin_request(void *server, const char *target, struct MHD_Connecti
     return request;
 }
 
-/* The last callback: answered, failed or lost. Called for every request that began. */
+/* The last callback of every request, whether answered, failed or lost. */
 static void end_request(void *server, struct MHD_Connection *connection, void **context,
                         enum MHD_RequestTerminationCode code)
 {
@@ -143,7 +141,7 @@ static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
-/* The headers stay in the connection's own memory until the request ends; only the pointers are noted. */
+/* Notes pointers to the headers, which lie in the connection's memory until the request ends. False: no memory. */
 static bool note_headers(httpd_request *request)
 {
     int count = MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, NULL, NULL);
@@ -166,7 +164,7 @@ static void note_peer(httpd_request *request)
     if (!inet_ntop(address->sa_family, bytes, request->peer, sizeof request->peer)) request->peer[0] = '\0';
 }
 
-/* Keeps a piece of the body. Past the ceiling, reads the rest and keeps nothing. */
+/* Keeps a piece of the body; drops the whole body once over the ceiling. False: no memory. */
 static bool append_body(httpd_request *request, const char *bytes, size_t len)
 {
     size_t max = request->server->max_body;
@@ -198,7 +196,7 @@ static enum MHD_Result reject_body(struct MHD_Connection *connection)
     return result;
 }
 
-/* A declared length over the ceiling is rejected before a byte of the body is read. */
+/* Tells whether the declared length is over the ceiling: such a request is rejected before the body is read. */
 static bool announces_too_much(const httpd_request *request)
 {
     const char *length = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Length");
@@ -213,7 +211,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     httpd_request *request = *request_context;
     if (!request || request->ended || server->closing) return MHD_NO;
 
-    if (!request->connection) { /* headers only */
+    if (!request->connection) { /* the first call, after the headers */
         request->connection = connection;
         request->method = method;
         return announces_too_much(request) ? reject_body(connection) : MHD_YES;
@@ -232,7 +230,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return MHD_YES;
 }
 
-/* Query arguments are not used here: decode nothing. */
+/* Replaces libmicrohttpd's decoder of query arguments: this server passes the target undecoded. */
 static size_t leave_encoded(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context, (void)connection;
@@ -347,7 +345,8 @@ uint16_t httpd_port(const httpd_server *server)
     return server->port;
 }
 
-/* Resumes the paced answers whose time has come; returns the milliseconds to the next, or `wait` if sooner. */
+/* Resumes the paced answers that are due. Returns the milliseconds until the next is due, at most `wait` (negative: no
+ * limit). */
 static int64_t wake(httpd_server *server, int64_t wait)
 {
     if (!server->paused.first) return wait;
@@ -464,7 +463,7 @@ struct MHD_Response *httpd_paced_response(httpd_request *request, const char *bo
     if (!paced) return NULL;
     *paced = (paced_body){request, pace, len};
     if (len) memcpy(paced->bytes, body, len);
-    /* An empty body still needs a missing byte to be cut short: promise a byte. */
+    /* To cut an empty body short, promise one byte. */
     uint64_t promised = len ? len : pace.limit == 0;
     struct MHD_Response *response = MHD_create_response_from_callback(promised, BLOCK, read_paced, paced, free);
     if (!response) free(paced);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A flag that SIGINT and SIGTERM raise, for a program that polls: pure Lua cannot catch signals. Only the command line
- * uses the flag; the library never touches signals. */
+/* SIGINT and SIGTERM set a flag, which the command line polls: Lua cannot catch signals. Only a program may call
+ * catch_signals; the library leaves signals alone. */
 #include "signals.h"
 
 #include <signal.h>
@@ -13,7 +13,7 @@ static void note(int number)
     caught = number;
 }
 
-/* catch_signals(): from now on both signals only raise the flag. */
+/* catch_signals(): from now on both signals only set the flag. */
 static int catch_signals(lua_State *L)
 {
     struct sigaction action;
@@ -25,7 +25,7 @@ static int catch_signals(lua_State *L)
     return 0;
 }
 
-/* signalled() -> whether a signal has come. */
+/* signalled() -> whether one of the signals has arrived. */
 static int signalled(lua_State *L)
 {
     lua_pushboolean(L, caught != 0);
