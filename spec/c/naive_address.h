@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The checksums of addresses once more, by other means than the module: big numbers of OpenSSL for Base58, polynomials
- * over lists of bits for Bech32, and Keccak as FIPS 202 writes it down, bit by bit. Slow, and short enough to be read
- * beside the documents. The C test and the fuzz target compare both. */
+/* A second implementation of three checksums, for comparison by the C test and the fuzz target: Base58 by OpenSSL's big
+ * numbers, Bech32 by polynomials, Keccak bit by bit as in FIPS 202. Slow, but short enough to be checked against the
+ * documents. */
 #ifndef PURSER_SPEC_NAIVE_ADDRESS_H
 #define PURSER_SPEC_NAIVE_ADDRESS_H
 
@@ -28,7 +28,7 @@ static inline bool naive_base58check(const char *text, size_t len, bool ripple)
     while (zeros < len && text[zeros] == digits[0]) zeros++;
     if (zeros > NAIVE_BYTES) return false;
     BIGNUM *number = BN_new();
-    bool fine = number != NULL, found = true; /* which is zero */
+    bool fine = number != NULL, found = true; /* BN_new gives 0 */
     for (size_t i = zeros; fine && found && i < len; i++) {
         const char *digit = memchr(digits, text[i], 58);
         found = digit && (size_t)BN_num_bytes(number) <= NAIVE_BYTES;
@@ -44,9 +44,9 @@ static inline bool naive_base58check(const char *text, size_t len, bool ripple)
     return memcmp(second, bytes + count - 4, 4) == 0;
 }
 
-/* ---- Bech32: the remainder of a polynomial over GF(32), by its definition ---- */
+/* ---- Bech32: the remainder of a polynomial over GF(32), by definition ---- */
 
-/* The product in GF(32) with the polynomial x^5 + x^3 + 1 that BIP 173 names. */
+/* The product in GF(32) modulo x^5 + x^3 + 1, the polynomial of BIP 173. */
 static inline unsigned naive_gf32(unsigned a, unsigned b)
 {
     unsigned product = 0;
@@ -57,7 +57,7 @@ static inline unsigned naive_gf32(unsigned a, unsigned b)
     return product;
 }
 
-/* The remainder by g(x) = x^6 + 29 x^5 + 22 x^4 + 20 x^3 + 21 x^2 + 29 x + 18, whose first term is one. */
+/* The remainder by g(x) = x^6 + 29 x^5 + 22 x^4 + 20 x^3 + 21 x^2 + 29 x + 18; the leading coefficient is one. */
 static inline void naive_remainder(unsigned char *values, size_t count)
 {
     static const unsigned generator[] = {29, 22, 20, 21, 29, 18};
@@ -84,7 +84,7 @@ static inline bool naive_bech32(const char *text, size_t len)
         if (c == '1') separator = i;
     }
     if (separator == len || separator == 0 || len - separator - 1 < 6 || (capitals && letters)) return false;
-    values[count++] = 1; /* the polynomial begins with x^n, so that zeros in front count */
+    values[count++] = 1; /* the leading x^n makes leading zeros count */
     for (size_t i = 0; i < separator; i++) values[count++] = (unsigned char)(small[i] >> 5);
     values[count++] = 0;
     for (size_t i = 0; i < separator; i++) values[count++] = (unsigned char)(small[i] & 31);
@@ -132,7 +132,7 @@ static inline unsigned naive_round_bit(int t)
 {
     unsigned r = 0x80; /* R = 10000000, the first bit on the left */
     for (int i = 0; i < t % 255; i++) {
-        unsigned last = r & 1; /* R = 0 || R, then the ninth bit into 0, 4, 5 and 6 */
+        unsigned last = r & 1; /* R = 0 || R, then add the ninth bit to bits 0, 4, 5 and 6 */
         r >>= 1;
         if (last) r ^= 0x80 | 0x08 | 0x04 | 0x02;
     }
@@ -167,7 +167,7 @@ static inline void naive_keccak256(const unsigned char *bytes, size_t len, unsig
     for (int i = 0; i < 256; i++) digest[i / 8] |= (unsigned char)(a[i / 64][0][i % 64] << i % 8);
 }
 
-/* Writes the address with the case that EIP-55 gives to its letters; `text` is 0x and 40 hexadecimal digits. */
+/* Writes an address in the letter case of EIP-55; `text` is 0x and 40 hexadecimal digits. */
 static inline void naive_eip55_case(const char text[42], char out[42])
 {
     unsigned char digest[32], small[40];

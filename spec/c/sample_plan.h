@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The plans that the decoder's C tests and its fuzz target share: one with every kind of type, and one without a
- * shape. */
+/* Plans for the decoder's C tests and the fuzz target: sample_plan has every kind of type, plain_plan has no shape. */
 #ifndef PURSER_SPEC_SAMPLE_PLAN_H
 #define PURSER_SPEC_SAMPLE_PLAN_H
 
@@ -15,8 +14,8 @@ static inline uint16_t sample_field(pu_plan *plan, uint16_t shape, const char *n
     return key;
 }
 
-/* { id, time|tiem, open, address, memo, fee by prefix, any, names = [string], many = one or many of {coin}, self =
- * [record] } */
+/* A list of records { id, time (alias tiem), open, address, memo, fee (a prefix), any, names = [string], many = one or
+ * many of {coin}, self = [record] }. */
 static inline pu_plan *sample_plan(void)
 {
     pu_plan *plan = pu_plan_new(INT64_MIN, INT64_MAX);

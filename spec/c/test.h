@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The smallest test harness that names what failed. A program is a list of CHECKs and ends with `return report();`,
- * which prints the line `N passed, N failed` that tools/test.lua adds up. */
+/* A test harness. A program calls CHECK for each condition, and ends with `return report();`. report prints the line
+ * `N passed, N failed` for tools/test.lua. A failed CHECK prints file, line and condition. */
 #ifndef PURSER_SPEC_TEST_H
 #define PURSER_SPEC_TEST_H
 
@@ -19,7 +19,7 @@ static int passed_count, failed_count;
         }                                                                  \
     } while (0)
 
-/* Compares (pointer, length) with a literal and shows both when they differ. */
+/* Compares a text (pointer, length) with a literal, and prints both texts if different. */
 #define CHECK_TEXT(data, length, literal)                                                                    \
     do {                                                                                                     \
         if ((length) == strlen(literal) && memcmp((data), (literal), (length)) == 0) {                       \

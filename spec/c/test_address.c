@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses as values: the vectors of the documents that define them, right and wrong ones, every way to mistype one
- * character, and random texts against a second implementation of three checksums. */
+/* pu_address_read and pu_address_write: valid and invalid vectors from the defining documents, every replacement of one
+ * character, and random texts compared with naive_address.h. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static struct pu_address found[PU_ADDRESS_READINGS_MAX];
 
 static int read_text(const char *text, size_t len)
 {
-    /* a copy without a byte behind it: a sanitizer sees every read past the end */
+    /* a block of exactly the text's length: a sanitizer sees every read past the end */
     char *copy = malloc(len ? len : 1);
     if (!copy) return -1;
     memcpy(copy, text, len);
@@ -20,7 +20,7 @@ static int read_text(const char *text, size_t len)
     return count;
 }
 
-/* Returns the reading of a family, or NULL. */
+/* Returns the text's reading as `family`, or NULL. */
 static const struct pu_address *as(const char *family, const char *text)
 {
     int count = read_text(text, strlen(text));
@@ -166,14 +166,14 @@ static void the_documents_wrong_examples_are_none(void)
         {"btc", "tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vpggkg4j"},
         {"btc", "bc1gmk9yu"},
         {"btc", "bc1q0ttw0nstzh6uwqwzgrhqtyt9kvrzgn0uwkqv5qp"},
-        /* SEP-23: length, checksum, the bit that is left, a version of other data */
+        /* SEP-23: length, checksum, a set bit after the data, the version of other data */
         {"xlm", "GAAAAAAAACGC6"},
         {"xlm", "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUAAAAAAAAAAAACJUR"},
         {"xlm", "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZA"},
         {"xlm", "G47QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVP2I"},
         {"xlm", "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVAAAAAAAAAAAAAJLKA"},
         {"xlm", "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUAAAAAAAAAAAACJUK==="},
-        /* digits of another form, nothing but a checksum, characters that are no digits */
+        /* another alphabet, a checksum alone, characters outside the alphabet */
         {"btc", "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh"},
         {"xrp", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"},
         {"btc", "3QJmnh"},
@@ -181,7 +181,7 @@ static void the_documents_wrong_examples_are_none(void)
         {"evm", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe"},
         {"evm", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeg"},
         {"evm", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"},
-        /* a checksum rules out what has none: 32 bytes in base58 by chance, 43 characters of base64url */
+        /* a checksum excludes families without a checksum: 32 bytes in base58 by chance, 43 characters of base64url */
         {"sol", "osmo1jvyxa7nrtmzpr5mzejq94y7zxxe3yrycz72sfz"},
         {"ar", "ltc1qrfr6qy9hk807egnjycpkf8hxr4u3je6f3nkt7c"},
         {"sol", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"},
@@ -252,8 +252,8 @@ static void what_is_within_is_taken_apart(void)
     }
 }
 
-/* Any character of an address with a checksum replaced by any other byte: the family is not read, or the same account,
- * in another form. BLAKE2b of SS58 has two bytes, CRC-16 finds every single character, EIP-55 only some. */
+/* Replaces each character of an address by every other byte: the result is either no address of the family, or another
+ * form of the same account. SS58 (two bytes of BLAKE2b) and EIP-55 miss some replacements, CRC-16 misses none. */
 static void one_wrong_character_is_found(void)
 {
     long tried = 0, missed = 0;
@@ -287,7 +287,7 @@ static unsigned random_below(unsigned limit)
     return (unsigned)(seed >> 33) % limit;
 }
 
-/* Addresses of random bytes are read as what they are, and their checksums are right to the second implementation. */
+/* Random accounts, written as addresses, are read as the same family, and pass the checksums of naive_address.h. */
 static void what_is_written_is_read(void)
 {
     static const struct {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact decimals without Lua: what is read, what is rejected, the ceiling, and every allocation failing once.
- */
+/* decimal.h: accepted and rejected texts, arithmetic, the ceiling, and every allocation failing once. */
 #include <stdlib.h>
 
 #include <openssl/crypto.h>
@@ -9,8 +8,7 @@
 #include "decimal.h"
 #include "test.h"
 
-/* OpenSSL's allocator under our control: the allocation that brings the countdown to zero fails, and all that
- * follow. */
+/* OpenSSL's allocator for this test: the allocation that brings the countdown to zero fails, and all later ones. */
 static long countdown = -1;
 static long living;
 
@@ -81,7 +79,7 @@ static void what_is_read(void)
     }
 }
 
-/* The caret of each rejection: the offset where the text stops being a decimal. */
+/* The caret of each case marks the reported offset. */
 static void what_is_rejected(void)
 {
     static const struct {
@@ -117,7 +115,7 @@ static void arithmetic(void)
     CHECK(pu_decimal_round_step(&out, &a, &out, PU_ROUND_DOWN) == PU_ARGUMENT);
     CHECK(pu_decimal_copy(&out, &b, true) == PU_OK);
     CHECK_DECIMAL(out, 6, "0.005000");
-    CHECK(pu_decimal_add(&a, &a, &a) == PU_OK); /* the result may be an operand */
+    CHECK(pu_decimal_add(&a, &a, &a) == PU_OK); /* `out` may be an operand */
     CHECK_DECIMAL(a, 3, "2.500");
 
     int order = 7;
@@ -132,7 +130,7 @@ static void arithmetic(void)
     pu_decimal_free(&a);
     pu_decimal_free(&b);
     pu_decimal_free(&out);
-    pu_decimal_free(&out); /* twice is as good as once */
+    pu_decimal_free(&out); /* a second free is allowed */
 }
 
 static void the_ceiling(void)
@@ -151,7 +149,7 @@ static void the_ceiling(void)
     CHECK(out.value == NULL);
     CHECK(pu_decimal_sub(&out, &d, &d) == PU_OK && pu_decimal_sign(&out) == 0);
 
-    /* The longest fixed text there is: 254 digits, a sign, a point and 253 zeros. */
+    /* The longest text with fixed places: 254 digits, a sign, a point and 253 zeros. */
     char fixed[PU_DECIMAL_FIXED_MAX];
     size_t len = 0;
     text[0] = '-', text[1] = '4';
@@ -165,13 +163,13 @@ static void the_ceiling(void)
     CHECK(pu_decimal_mul(&out, &d, &d) == PU_TOO_LARGE);
     text[254] = '0', text[255] = '1'; /* 254 places */
     CHECK(pu_decimal_parse(&d, text, 256, &error) == PU_TOO_LARGE);
-    text[255] = '0'; /* zeros at the end do not count */
+    text[255] = '0'; /* trailing zeros are no places */
     CHECK(pu_decimal_parse(&d, text, 256, &error) == PU_OK && d.scale == 0);
     pu_decimal_free(&d);
     pu_decimal_free(&out);
 }
 
-/* Runs every operation once; PU_OK, or the code of the first that failed. */
+/* Runs every operation once. Returns PU_OK, or the code of the first failure. */
 static enum pu_code every_operation(void)
 {
     pu_decimal a = {0}, b = {0}, out = {0};
@@ -198,7 +196,7 @@ static enum pu_code every_operation(void)
 
 static void every_allocation_fails_once(void)
 {
-    CHECK(every_operation() == PU_OK); /* OpenSSL's own state is made now, not inside the count */
+    CHECK(every_operation() == PU_OK); /* OpenSSL allocates global state now, outside the count */
     long before = living, failures = 0;
     for (countdown = -1;; failures++) {
         countdown = failures;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk with a sink that writes down what it is told, and refusals with a caret under the offending byte.
+/* pu_decode with a sink that records the calls as a text. A refused document has a caret under the reported byte.
  *
- * The notation of a recording: {name=value;...} for a record, [1=value;...] for a list; a text is 'quoted', an
- * integer is #bare, T, F and N are true, false and null. It is written in the order of the calls. */
+ * The notation of a record is {name=value;...}, of a list [1=value;...]. A text is 'quoted', an integer #bare; T, F and
+ * N are true, false and null. A name or place stands after an inner container, in the order of the sink's calls. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ typedef struct recorder {
     pu_sink calls;
     const pu_plan *plan;
     char text[8192];
-    size_t len, sizes[8], opened, part; /* where the present part begins */
+    size_t len, sizes[8], opened, part; /* `part`: where the present part begins in `text` */
 } recorder;
 
 static void put(recorder *to, const char *format, ...)
@@ -67,7 +67,7 @@ static void on_open(pu_sink *calls, bool list, size_t size)
     put(to, list ? "[" : "{");
 }
 
-/* The head comes again in each part. */
+/* Each part decodes the head again: compares the recorded head with the first, and drops the repetition. */
 static void on_reopen(pu_sink *calls)
 {
     recorder *to = (recorder *)calls;
@@ -122,7 +122,7 @@ static enum pu_code record(recorder *to, pu_plan *plan, const char *text, size_t
     return pu_decode(plan, text, len, &all, len, &to->calls, fault);
 }
 
-/* The same in parts of so many bytes. */
+/* Decodes in parts of `bytes` bytes. */
 static enum pu_code record_parts(recorder *to, pu_plan *plan, const char *text, size_t bytes, pu_decode_error *fault)
 {
     pu_rows rows = {.at = 0};
@@ -146,7 +146,7 @@ static void same_in_parts(pu_plan *plan, const char *text)
     }
 }
 
-/* Twice, so that what the first decoding has learned is used by the second. */
+/* Decodes twice: the second decoding uses the order and names learned by the first. */
 static void accepts(pu_plan *plan, const char *text, const char *wanted)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -160,7 +160,7 @@ static void accepts(pu_plan *plan, const char *text, const char *wanted)
     same_in_parts(plan, text);
 }
 
-/* `caret` is a line of spaces with a ^ under the byte that must be reported. */
+/* `caret` is spaces and a ^ under the byte to be reported. */
 static void refuses(pu_plan *plan, const char *text, const char *caret, enum pu_code wanted)
 {
     size_t place = strlen(caret) - 1;
@@ -176,7 +176,7 @@ static void refuses(pu_plan *plan, const char *text, const char *caret, enum pu_
     same_in_parts(plan, text);
 }
 
-/* Counts what one document may hold over its parts. */
+/* The ceilings of a document hold over all parts. */
 static void parts_stop_and_count(void)
 {
     static const char text[] = "[{\"id\":\"1\"},{\"id\":\"2\"},[1],{\"id\":\"3\"}]";
@@ -271,7 +271,7 @@ static void type_faults_name_their_field(void)
     pu_plan_free(plan);
 }
 
-/* The tables are asked for at the size they will have. */
+/* The sink gets the sizes that the tables will have. */
 static void sizes(void)
 {
     pu_plan *plan = sample_plan();
@@ -285,12 +285,12 @@ static void sizes(void)
     static const char nested[] = "[{\"names\":[1,2,3],\"id\":1,\"time\":2},{\"names\":[4,5,6],\"id\":1,\"time\":2}]";
     CHECK(record(&to, plan, nested, sizeof nested - 1, &fault) == PU_OK);
     CHECK(to.opened == 5);
-    CHECK(to.sizes[3] == 3); /* the second record: as many as the first had */
-    CHECK(to.sizes[4] == 3); /* and so its list */
+    CHECK(to.sizes[3] == 3); /* the second record gets the size of the first */
+    CHECK(to.sizes[4] == 3); /* the second list, too */
     pu_plan_free(plan);
 }
 
-/* More members than a batch, more names than can be learned: nothing is lost. */
+/* Records with more members than a batch, and more names than a shape learns, are complete. */
 static void more_than_fits(void)
 {
     static char text[65536];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that may be believed: regular ones of this user or root, closed to others, and behind no link of others. */
+/* pu_file_judge: kind, owner, permission bits, and symbolic links of another user. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "test.h"
 
@@ -22,7 +22,7 @@ static void a_file_of_ours_is_believed(void)
     struct stat about;
     int code = -1;
     CHECK(stat(file, &about) == 0 && judge(file, about, PU_OTHERS_USE, &code) == PU_FILE_OK && code == 0);
-    about.st_uid = geteuid(); /* whoever runs this */
+    about.st_uid = geteuid(); /* this user */
     about.st_mode = S_IFREG | 0644;
     CHECK(judge(file, about, PU_OTHERS_CHANGE, &code) == PU_FILE_OK);
     CHECK(judge(file, about, PU_OTHERS_USE, &code) == PU_FILE_OTHERS && code == 0644);
@@ -53,12 +53,12 @@ static void a_name_must_lead_to_what_was_opened(void)
     struct stat about, other;
     int code;
     CHECK(stat(file, &about) == 0 && stat(folder, &other) == 0);
-    CHECK(judge(link_path, about, PU_OTHERS_USE, &code) == PU_FILE_OK); /* a link of ours */
+    CHECK(judge(link_path, about, PU_OTHERS_USE, &code) == PU_FILE_OK); /* this user's link */
     other.st_mode = S_IFREG | 0600;
     CHECK(judge(file, other, PU_OTHERS_USE, &code) == PU_FILE_CHANGED);
     CHECK(unlink(file) == 0);
     CHECK(judge(file, about, PU_OTHERS_USE, &code) == PU_FILE_SYSTEM && code == ENOENT);
-    if (geteuid() == 0) { /* nobody else can make such a link */
+    if (geteuid() == 0) { /* only root can give the link to another user */
         CHECK(lchown(link_path, 65534, 65534) == 0);
         CHECK(judge(link_path, about, PU_OTHERS_USE, &code) == PU_FILE_LINK);
     }

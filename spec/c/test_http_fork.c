@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process that forks while it holds a connection: its child neither sends nor says good-bye over it. */
+/* A process forks while a connection is open: the child must neither send nor close TLS on the parent's connection. */
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@
 static int connections, requests;
 static int held[2];
 
-/* Answers every request on one connection after the other. */
+/* Accepts one connection after the other, and answers every request. */
 static void *serve(void *context)
 {
     static const char response[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
@@ -25,7 +25,7 @@ static void *serve(void *context)
         for (ssize_t len; (len = read(fd, bytes, sizeof bytes - 1)) > 0;) {
             requests++;
             bytes[len] = '\0';
-            if (strstr(bytes, "/held") && read(held[0], bytes, 1) != 1) break; /* until the child has ended */
+            if (strstr(bytes, "/held") && read(held[0], bytes, 1) != 1) break; /* waits until the child has ended */
             if (write(fd, response, sizeof response - 1) < 0) break;
         }
     }
@@ -67,7 +67,7 @@ typedef struct user {
     pu_http_request request;
 } user;
 
-/* Returns what a child does with its parent's transports. */
+/* In the child: each use of the parent's transports fails, and closing them is harmless. */
 static bool misuse(void *context)
 {
     user *it = context;
@@ -78,7 +78,7 @@ static bool misuse(void *context)
     return fine;
 }
 
-/* The same while the parent waits for a response: the child must not wait for it, too. */
+/* In the child, while the parent waits for a response: a step ends the job at once. */
 static bool step_in_between(void *context)
 {
     user *it = context;
@@ -89,7 +89,7 @@ static bool step_in_between(void *context)
     return fine;
 }
 
-/* Made by the parent, and first used by the child: that is as good as its own. */
+/* In the child: transports that the parent made and never used belong to the child. */
 static bool use(void *context)
 {
     user *it = context;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* libcurl's allocations fail in turn. A request whose headers could not be kept leaves nothing behind that a later one
- * goes out with; a transport that cannot be made is closed; and a transfer ends, as not sent, wherever memory ends. */
+/* libcurl's allocations fail in turn. After a failure, no later request is sent with the failed request's headers; a
+ * handle that cannot open is closed; a transfer ends with outcome `not sent`. */
 #include "test.h"
 
 #include <stdlib.h>
 
 #include "http_easy.h"
 
-static long until_failure = -1; /* -1: none fails */
+static long until_failure = -1; /* -1: no failure */
 
 static int fails(void)
 {
     if (until_failure < 0) return 0;
-    if (until_failure == 0) return 1; /* once memory is gone it stays gone */
+    if (until_failure == 0) return 1; /* all later allocations fail, too */
     until_failure--;
     return 0;
 }
@@ -80,7 +80,7 @@ static void test_no_stale_headers(void)
     static char long_text[(1 << 20) + 1];
     memset(long_text, 'a', sizeof long_text);
     long_text[0] = '/';
-    first.target = (pu_http_text){long_text, sizeof long_text}; /* no want of memory, so it is not worth another try */
+    first.target = (pu_http_text){long_text, sizeof long_text}; /* a fault of the request, not of memory */
     CHECK(!pu_http_easy_prepare(&easy, &first) && easy.response.failure == PU_HTTP_ARGUMENT);
     pu_http_easy_close(&easy);
     pu_http_options_free(&options);
@@ -105,7 +105,7 @@ static void test_open(void)
     pu_http_options_free(&options);
 }
 
-/* Nobody listens on port 1. */
+/* Port 1 has no listener, so every transfer fails. */
 static void test_transfer_ends(void)
 {
     pu_http_options options;
@@ -114,7 +114,7 @@ static void test_transfer_ends(void)
     bool enough = false;
     int failures = 0;
     pu_http_options_init(&options);
-    options.number[PU_HTTP_TIMEOUT_MS] = 50; /* a transfer that met a failure may stand still until then */
+    options.number[PU_HTTP_TIMEOUT_MS] = 50; /* after a failed allocation, libcurl may wait for the timeout */
     for (long n = 0; !enough && n < 1000; n++) {
         pu_http_easy easy;
         CHECK(pu_http_easy_open(&easy, &options, &error));

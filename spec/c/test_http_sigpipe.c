@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A host that handles SIGPIPE, or does not, never gets one of libcurl's, whatever libcurl it is. This program has a
- * libcurl that raises the signal: its `send` drops MSG_NOSIGNAL, and its version is one that does so by itself. */
+/* A host never gets a SIGPIPE of libcurl, with a handler for SIGPIPE or without. The test replaces two functions:
+ * `send` drops MSG_NOSIGNAL, so libcurl raises the signal, and `curl_version_info` reports a version that needs
+ * http_sigpipe.c.
+ */
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -15,10 +17,10 @@
 #include "http_multi.h"
 #include "http_sigpipe.h"
 
-static bool broken; /* the connection breaks as the request goes out */
+static bool broken; /* `send` breaks the connection first */
 static int failed_sends;
 
-/* libcurl calls this one. */
+/* Exported, so that libcurl calls this `send`. */
 __attribute__((visibility("default"))) ssize_t send(int fd, const void *bytes, size_t len, int flags);
 ssize_t send(int fd, const void *bytes, size_t len, int flags)
 {
@@ -76,7 +78,7 @@ static bool is_blocked(void)
     return sigismember(&mask, SIGPIPE) == 1;
 }
 
-/* A request that goes well, and one whose connection breaks, in both ways. */
+/* Sends a request that succeeds and a request whose connection breaks, by the blocking and by the multi transport. */
 static void use(const pu_http_options *options, const pu_http_request *request)
 {
     pu_error error;
@@ -96,7 +98,7 @@ static void use(const pu_http_options *options, const pu_http_request *request)
     pu_http_multi_close(&multi);
 }
 
-/* The host's own: a signal that it had waiting is still there, and nothing else of its mask has changed. */
+/* A SIGPIPE that the host blocked and has pending stays pending, and the host's mask stays the same. */
 static void keep_what_waits(const pu_http_options *options, const pu_http_request *request)
 {
     sigset_t set, pending;
@@ -112,11 +114,11 @@ static void keep_what_waits(const pu_http_options *options, const pu_http_reques
     CHECK(handled == 1);
 }
 
-/* A transport that is closed by the callback of another one holds the signal inside of a hold. */
+/* Holds may nest: a callback of one transport may close another transport. */
 static void hold_within_a_hold(void)
 {
     pu_sigpipe outer, inner;
-    for (int when = 0; when < 4; when++) { /* the signal comes before, within, behind the inner one, or not */
+    for (int when = 0; when < 4; when++) { /* the signal comes before, inside or after the inner hold, or not */
         pu_sigpipe_hold(&outer);
         if (when == 0) raise(SIGPIPE);
         pu_sigpipe_hold(&inner);
@@ -179,7 +181,7 @@ int main(void)
     use(&options, &request);
     CHECK(handled == 0 && !is_blocked());
     keep_what_waits(&options, &request);
-    signal(SIGPIPE, SIG_DFL); /* and a host that knows nothing of it lives on */
+    signal(SIGPIPE, SIG_DFL); /* a host without a handler survives */
     use(&options, &request);
 
     pu_http_options_free(&options);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of a new connection: how long its peer may leave packets unacknowledged. And two connections whose ports
- * agree, which only their addresses distinguish. */
+/* TCP_USER_TIMEOUT of a new connection; and two connections with equal ports, which only the addresses distinguish. */
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -13,7 +12,7 @@
 
 #include "http_easy.h"
 
-/* Answers one request, and keeps the connection until the other end closes it. */
+/* Answers one request, and keeps the connection open until the peer closes. */
 static void *serve(void *context)
 {
     static const char response[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
@@ -59,7 +58,7 @@ static int limit_of_connection(int64_t connect_timeout_ms)
 
 static int local_port; /* 0: the system chooses */
 
-/* A socket that connects from `local_port`. */
+/* CURLOPT_OPENSOCKETFUNCTION: makes a socket that connects from `local_port`. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *wanted)
 {
     (void)context, (void)purpose;
@@ -84,7 +83,7 @@ static int listen_at(const char *ip, int *port)
 
 typedef struct service {
     int listener;
-    int kept; /* the first connection */
+    int kept; /* the first accepted connection */
 } service;
 
 /* Answers a read on the first connection with 200, and a write on the second with 400. */
@@ -111,14 +110,15 @@ static long status_of(pu_http_easy *easy, const char *base, bool write)
     return pu_http_send(easy, &request) ? easy->response.status : 0;
 }
 
-/* A service has two addresses and one port, and both connections have one local port. A stranger's late answer waits on
- * the second. The write that follows there must not take the answer for its own. */
+/* Two services have different addresses and one port, and both connections one local port. A late answer waits on the
+ * connection to the first service. The following write must not take the late answer for the response: the write needs
+ * a new connection, the third. */
 static void check_ports_that_agree(void)
 {
     static const char late[] = "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"tranId\":\"c4\"}";
     int port = 0, unused = 0;
     service one = {listen_at("127.0.0.1", &port), -1}, two = {listen_at("127.0.0.2", &port), -1};
-    close(listen_at("127.0.0.1", &unused)); /* a port that nobody uses */
+    close(listen_at("127.0.0.1", &unused)); /* finds a free port */
     pthread_t servers[2];
     CHECK(pthread_create(&servers[0], NULL, serve_two, &one) == 0);
     CHECK(pthread_create(&servers[1], NULL, serve_two, &two) == 0);
@@ -155,6 +155,6 @@ int main(void)
 {
     check_ports_that_agree();
     CHECK(limit_of_connection(10000) == 20000);
-    CHECK(limit_of_connection(30000) == 30000); /* not shorter than a connection may take to be made */
+    CHECK(limit_of_connection(30000) == 30000); /* at least connect_timeout_ms */
     return report();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The descriptors that a host's loop watches in place of libcurl's, and the wait for several transports: what is open
- * when, what a failure of the system or of an allocation leaves behind. */
+/* http_watch.h and pu_http_wait: when duplicates are open, and the state after a failed system call or allocation. */
 #include "test.h"
 
 #include <errno.h>
@@ -46,7 +45,7 @@ static int open_count(void)
     return count;
 }
 
-/* ---- the names ---- */
+/* ---- duplicates ---- */
 
 static void a_name_lives_until_the_step_after_its_end(void)
 {
@@ -56,14 +55,14 @@ static void a_name_lives_until_the_step_after_its_end(void)
     before = open_count();
     int name = pu_http_watch_fd(&watch, pipes[0]);
     CHECK(name != pipes[0] && is_open(name) && (fcntl(name, F_GETFD) & FD_CLOEXEC));
-    close(pipes[0]); /* as libcurl does in the middle of a step, and the number comes back as another */
+    close(pipes[0]); /* as libcurl does in a step; the number is then used again */
     int other = dup(pipes[1]);
     CHECK(other == pipes[0]);
     pu_http_watch_end(&watch, pipes[0], name);
     CHECK(is_open(name) && watch.ended_count == 1);
     pu_http_watch_close(&watch);
     CHECK(!is_open(name) && is_open(other) && watch.alive == 0 && watch.ended_count == 0);
-    pu_http_watch_close(&watch); /* closes nothing a second time */
+    pu_http_watch_close(&watch); /* a second call closes nothing */
     CHECK(is_open(other) && open_count() == before);
     pu_http_watch_free(&watch);
     pu_http_watch_free(&watch);
@@ -89,7 +88,8 @@ static void many_names_and_many_ends(void)
     pu_http_watch_free(&watch);
 }
 
-/* Without memory or a free descriptor the name is the descriptor itself, which is not ours to close. */
+/* Without memory or a free descriptor, pu_http_watch_fd returns the descriptor itself, and never closes the descriptor.
+ */
 static void the_descriptor_itself_when_there_is_no_other(void)
 {
     pu_http_watch watch = {.ended = NULL};
@@ -105,7 +105,7 @@ static void the_descriptor_itself_when_there_is_no_other(void)
     CHECK(pu_http_watch_fd(&watch, 1) == 1 && watch.alive == 0);
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     pu_http_watch_end(&watch, 1, 1);
-    pu_http_watch_end(&watch, 1, -1); /* it was never asked for */
+    pu_http_watch_end(&watch, 1, -1); /* -1: no duplicate was made */
     CHECK(watch.ended_count == 0);
     pu_http_watch_close(&watch);
     pu_http_watch_free(&watch);
@@ -120,7 +120,7 @@ static pu_http_multi multis[MULTIS];
 static pu_http_multi *const pointers[] = {&multis[0], &multis[1], &multis[2]};
 static struct pollfd polls[MULTIS][2];
 
-/* The second waits for `fd` beside one that never becomes ready, the third for that one alone; the first for none. */
+/* multis[1] waits for `never` and `fd`, multis[2] for `never`, multis[0] for no descriptor. */
 static void wait_for(int fd, int never)
 {
     memset(multis, 0, sizeof multis);
@@ -140,7 +140,7 @@ static void each_gets_what_is_its_own(void)
     CHECK(multis[0].polled && multis[1].polled && multis[2].polled);
     CHECK(!polls[1][0].revents && polls[1][1].revents == POLLIN && !polls[2][0].revents);
 
-    wait_for(ready[0], never[0]); /* one transport needs no list */
+    wait_for(ready[0], never[0]); /* a single transport is polled without a copy */
     pu_http_wait(pointers + 1, 1, 60000);
     CHECK(!multis[0].polled && multis[1].polled && !multis[2].polled && polls[1][1].revents == POLLIN);
     for (int i = 0; i < 2; i++) close(ready[i]), close(never[i]);
@@ -151,14 +151,14 @@ static void the_nearest_time_ends_it(void)
     int never[2];
     CHECK(pipe(never) == 0);
     wait_for(never[0], never[0]);
-    multis[0].timer_ms = pu_monotonic_us() / 1000 + 20; /* of a transport without a descriptor */
+    multis[0].timer_ms = pu_monotonic_us() / 1000 + 20; /* multis[0] has no descriptor */
     pu_http_wait(pointers, MULTIS, -1);
     CHECK(pu_monotonic_us() / 1000 >= multis[0].timer_ms - 1 && multis[2].polled);
     multis[0].timer_ms = -1;
     multis[1].polled = multis[2].polled = false;
     pu_http_wait(pointers, MULTIS, 0);
     CHECK(multis[1].polled && multis[2].polled && !polls[2][0].revents);
-    pu_http_wait(pointers, 1, 1); /* one with nothing at all to wait for */
+    pu_http_wait(pointers, 1, 1); /* without descriptor and timer */
     CHECK(multis[0].polled);
     pu_http_wait(pointers, 0, 1);
     close(never[0]);
@@ -189,7 +189,7 @@ static void on_alarm(int number)
     handled = 1;
 }
 
-/* The timer comes again, so one that comes before poll(2) has begun is not the only one. */
+/* The timer repeats, in case the first signal comes before poll(2) begins. */
 static void a_signal_ends_it_and_the_step_asks_by_itself(void)
 {
     int never[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which texts are IP addresses, and which of those are this machine's own: keys go in the clear to those alone. */
+/* pu_ip_family: accepted texts, and loopback addresses. Requests with keys may go unencrypted only to loopback. */
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@ static void texts_that_are_addresses(void)
     CHECK(is("126.255.255.255", 4, false) && is("128.0.0.0", 4, false) && is("0.0.0.0", 4, false));
     CHECK(is("::1", 6, true) && is("0:0:0:0:0:0:0:1", 6, true) && is("0000:0000::0001", 6, true));
     CHECK(is("::", 6, false) && is("::2", 6, false) && is("1::1", 6, false) && is("fe80::1", 6, false));
-    /* an IPv4 address within IPv6 is not taken for this machine, whatever the system makes of it */
+    /* an IPv4 address inside IPv6 never counts as loopback: systems differ in the meaning */
     CHECK(is("::ffff:127.0.0.1", 6, false) && is("::127.0.0.1", 6, false) && is("64:ff9b::7f00:1", 6, false));
 }
 
@@ -40,8 +40,7 @@ static void texts_that_are_none(void)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) CHECK(is(none[i], 0, false));
 }
 
-/* An address that is called loopback here is one that the resolver takes without a question and as the same, so that no
- * name of that look is asked about. */
+/* Tells whether getaddrinfo, too, reads a text as a loopback address, without a query to a name server. */
 static bool is_loopback_to_the_resolver(const char *text)
 {
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST}, *found = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The lexical floor: strings, numbers and literals, each scanned in a block of exactly its size. */
+/* The scanners of json.h: strings, numbers and literals, each scanned in a block of exactly the token's length. */
 #include <stdlib.h>
 
 #include "json.h"
 #include "test.h"
 
-/* Scans `text` as a string behind its opening quote. Returns the index of the closing quote, or -1 with the place of
- * the error in `*at`. The block ends where the text ends, so valgrind and ASan see a read too far. */
+/* Scans `text` as a string after the opening quote. Returns the index of the closing quote, or -1 with the place of the
+ * error in `*at`. The block ends with the text, so valgrind and ASan see every read past the end. */
 static int scan(const char *text, size_t len, bool *escaped, int *at)
 {
     char *block = malloc(len ? len : 1);
@@ -33,7 +33,7 @@ static void closing_quote_at_every_distance(void)
     }
 }
 
-/* One odd byte at every place before the closing quote; behind it stands an `a`, which is no escape either. */
+/* Puts each special byte at every place before the closing quote. An `a` follows: `\a` is no valid escape. */
 static void odd_byte_at_every_place(void)
 {
     char text[42];
@@ -53,7 +53,7 @@ static void odd_byte_at_every_place(void)
     }
 }
 
-/* Every sequence of up to four bytes that a code point can be written with, against the arithmetic definition. */
+/* Compares every encoding of every code point, overlong forms included, with the arithmetic definition of UTF-8. */
 static void utf8_of_every_code_point(void)
 {
     unsigned long accepted = 0;
@@ -97,7 +97,7 @@ static void escapes(void)
     CHECK(len == 1 && out[0] == '\0');
 }
 
-/* `stop`: how many bytes belong to the number, or minus one minus the place of the error. */
+/* `stop`: the length of the number; -1 - offset for an error at offset. */
 static void check_number(const char *text, int stop, bool integral)
 {
     pu_scan_error mark = {NULL, NULL};
@@ -124,7 +124,7 @@ static void numbers(void)
     check_number("1.x", -3, true);
     check_number("1e", -3, true);
     check_number("1e+", -4, true);
-    check_number("1e5.5", 3, false); /* the walk rejects what follows */
+    check_number("1e5.5", 3, false); /* the decoder rejects the rest */
     check_number("+1", -1, true);
     check_number(".5", -1, true);
 }

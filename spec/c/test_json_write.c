@@ -13,7 +13,7 @@ static void writes(const char *text, size_t len, const char *expected)
     pu_buf_free(&buf);
 }
 
-/* The caret of the case: the offset of the first byte that does not belong. */
+/* `offset`: the place of the first invalid sequence. */
 static void refuses(const char *text, size_t len, size_t offset)
 {
     pu_buf buf;
@@ -57,13 +57,13 @@ int main(void)
     writes("\x7F", 1, "\"\x7F\"");
     every_control_character_is_escaped();
 
-    /* The first and last code point of each length, and the neighbours of the surrogates. */
+    /* The first and last code point of each length, and both neighbours of the surrogates. */
     writes("\xC2\x80\xDF\xBF", 4, "\"\xC2\x80\xDF\xBF\"");
     writes("\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF", 12,
            "\"\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF\"");
     writes("\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", 8, "\"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF\"");
 
-    refuses("\x80", 1, 0);       /* a tail without its head */
+    refuses("\x80", 1, 0);       /* a continuation byte alone */
     refuses("ab\xC0\xAF", 4, 2); /* overlong, two bytes */
     refuses("\xC1\xBF", 2, 0);
     refuses("a\xE0\x9F\xBF", 4, 1);    /* overlong, three bytes */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "layout.h"
-#include "shape.h" /* no name means two things */
+#include "shape.h" /* included to see that no name collides with layout.h */
 
 #define NAME(text) ((pu_name){text, sizeof text - 1})
 #define STRING(value)                                                   \
@@ -99,7 +99,7 @@ static void a_failed_text_leaves_the_buffer_as_it_was(void)
     const pu_value fits[] = {STRING("123"), INTEGER(5678)}, one_more[] = {STRING("1234"), STRING("5678")};
     CHECK(pu_layout_query(&layout, one_more, &narrow, &error) == PU_TOO_LARGE);
     CHECK(error.code == PU_TOO_LARGE && error.message && narrow.len == 0);
-    CHECK(pu_layout_query(&layout, fits, &narrow, &error) == PU_OK); /* to the last byte of the ceiling */
+    CHECK(pu_layout_query(&layout, fits, &narrow, &error) == PU_OK); /* exactly the ceiling */
     CHECK_TEXT(narrow.data, narrow.len, "a=123&b=5678");
     pu_buf_free(&narrow);
 
@@ -108,7 +108,7 @@ static void a_failed_text_leaves_the_buffer_as_it_was(void)
     CHECK(pu_layout_body(&layout, invalid, &buf, &error) == PU_ARGUMENT);
     CHECK(error.offset == 1 && buf.len == 0);
 
-    /* A length no buffer takes must not overflow the sum. */
+    /* The sum of huge lengths must not overflow. */
     const pu_value huge[] = {{PU_VALUE_STRING, "x", SIZE_MAX / 2, 0}, {PU_VALUE_STRING, "x", SIZE_MAX, 0}};
     CHECK(pu_layout_query(&layout, huge, &buf, &error) == PU_TOO_LARGE);
     pu_layout_close(&layout);

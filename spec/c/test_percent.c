@@ -9,7 +9,7 @@ static void encodes(const char *text, size_t len, const char *expected)
     pu_buf buf;
     pu_buf_init(&buf, 4096);
     CHECK(pu_percent_append(&buf, text, len) == PU_OK);
-    CHECK_TEXT(buf.data ? buf.data : "", buf.len, expected); /* no byte, no memory */
+    CHECK_TEXT(buf.data ? buf.data : "", buf.len, expected); /* an empty text allocates nothing */
     CHECK(pu_percent_length(text, len) == strlen(expected));
     pu_buf_free(&buf);
 }
@@ -29,7 +29,7 @@ static void a_text_at_the_ceiling_still_fits(void)
 {
     pu_buf buf;
     pu_buf_init(&buf, 10);
-    CHECK(pu_percent_append(&buf, "abcdefgh", 8) == PU_OK); /* three times 8 would not */
+    CHECK(pu_percent_append(&buf, "abcdefgh", 8) == PU_OK); /* fits, although 3 * 8 bytes would not */
     CHECK(pu_percent_append(&buf, " ", 1) == PU_TOO_LARGE);
     CHECK_TEXT(buf.data, buf.len, "abcdefgh");
     CHECK(pu_percent_append(&buf, "ij", 2) == PU_OK);

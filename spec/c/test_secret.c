@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The locked heap: how large it is under which limit, that OpenSSL finds room in it whatever keys are kept, and what is
- * said when it is full. Each case is a process of its own, for a process has one heap. */
+/* The secure heap: the size under several limits, room for OpenSSL beside any number of keys, and the status with half
+ * of the heap in use. A process has one heap, so each case runs in a child process. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 enum { MIB = 1 << 20, NOBODY = 65534 };
 
-/* Runs `fails` in a child; it returns how many of its checks failed. */
+/* Runs a case in a child. `fails` returns the number of failed checks. */
 static void child(int (*fails)(void))
 {
     int status = -1;
@@ -32,7 +32,7 @@ static void child(int (*fails)(void))
     CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Returns what the heap is for a user without privileges whose limit is `limit`. */
+/* Returns the status of the heap of an unprivileged user with RLIMIT_MEMLOCK `limit`. */
 static pu_secret_status heap_under(rlim_t limit)
 {
     struct rlimit limits = {limit, limit};
@@ -64,7 +64,7 @@ static int no_limit_to_speak_of(void)
     return failed_count;
 }
 
-/* A program that started the heap before us, as small as OpenSSL permits. */
+/* The program has started a heap before Purser, as small as OpenSSL permits. */
 static int foreign_heap(void)
 {
     pu_secret_status status;
@@ -81,7 +81,7 @@ static int foreign_heap(void)
     return failed_count;
 }
 
-/* Returns what a handshake takes of the heap, and more. */
+/* Makes private keys of two kinds, as a TLS handshake does. False: no room in the heap. */
 static bool tls_finds_room(void)
 {
     bool fine = true;
@@ -107,10 +107,10 @@ static int many_keys(void)
     static pu_signer signers[KEYS];
     pu_error error;
     pu_secret_status status;
-    CHECK(tls_finds_room()); /* OpenSSL's generator keeps a part of the heap from now on */
+    CHECK(tls_finds_room()); /* OpenSSL's random generator now allocates lasting state in the heap */
     size_t before = heap_used(), opened = 0;
 
-    /* Keys over half of the heap go to ordinary memory, and are counted. */
+    /* Once half of the heap is in use, keys go to ordinary memory, and `ordinary` counts the bytes. */
     while (opened < KEYS && pu_signer_open(&signers[opened], "key", 3, &error) == PU_OK) opened++;
     CHECK(opened == KEYS);
     pu_secret_look(&status);
@@ -132,7 +132,7 @@ static int signing_loads_no_texts(void)
     CHECK(pu_signer_sign(&signer, "text", 4, signature, &error) == PU_OK);
     pu_signer_close(&signer);
     CHECK(ERR_reason_error_string(ERR_PACK(ERR_LIB_BN, 0, BN_R_DIV_BY_ZERO)) == NULL);
-    ERR_clear_error(); /* this loads them */
+    ERR_clear_error(); /* loads the error texts */
     CHECK(ERR_reason_error_string(ERR_PACK(ERR_LIB_BN, 0, BN_R_DIV_BY_ZERO)) != NULL);
     return failed_count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Secrets as texts: what is read from a pipe to its end and no further than its bound, from a file, and from the
- * environment; the lines of a credentials file; and that every failure gives the secret memory back. */
+/* secret_text.h: reading a pipe up to a bound, a file, and the environment; key_lines.h and vault_lines.h. Every
+ * failure must free the secret memory. */
 #define _XOPEN_SOURCE 700 /* putenv */
 #include "test.h"
 
@@ -33,7 +33,7 @@ static size_t used(void)
 
 typedef struct stream {
     int fd;
-    size_t len, piece; /* bytes in all, and in one write */
+    size_t len, piece; /* bytes in total, and in each write */
     pthread_t reader;
 } stream;
 
@@ -52,7 +52,7 @@ static void *write_pieces(void *context)
     return NULL;
 }
 
-/* Returns what is found of `len` bytes that come through a pipe in pieces. */
+/* Reads `len` bytes from a pipe; another thread writes the bytes in pieces. */
 static enum pu_file_fault read_through_pipe(pu_secret_text *text, size_t len, size_t piece)
 {
     int pipes[2], code = -1;
@@ -84,7 +84,7 @@ static void a_stream_is_read_to_its_end(void)
         }
 }
 
-/* Also one that never ends: no more than the bound is read, and the writer sees a closed pipe. */
+/* Also a stream without end: no byte beyond the bound is read, and the writer gets an error. */
 static void a_stream_over_its_bound_is_rejected(void)
 {
     static const size_t lengths[] = {MAX + 1, MAX + 2, 70000, SIZE_MAX};
@@ -180,14 +180,14 @@ static void a_variable_is_taken_once(void)
     pu_secret_text_close(&text);
     CHECK(!getenv("PURSER_TEST_SECRET") && strcmp(getenv("PURSER_TEST_SECRETS"), "other") == 0);
     CHECK(!pu_secret_text_take(&text, "PURSER_TEST_SECRET", &no_memory) && !no_memory && !text.data);
-    CHECK(putenv(twice) == 0); /* wiped where it stands, which is ours here */
+    CHECK(putenv(twice) == 0); /* putenv keeps `twice` itself, so the wiping can be seen */
     CHECK(pu_secret_text_take(&text, "PURSER_TEST_SECRET", &no_memory) && strcmp(twice, "PURSER_TEST_SECRET=") == 0);
     pu_secret_text_close(&text);
     CHECK(!pu_secret_text_take(&text, "", &no_memory) && !pu_secret_text_take(&text, "A=B", &no_memory));
     CHECK(setenv("PURSER_TEST_SECRET", "", 1) == 0 && !pu_secret_text_take(&text, "PURSER_TEST_SECRET", &no_memory));
 }
 
-/* ---- want of memory; in a process of its own, for OpenSSL's allocator is set before its first use ---- */
+/* ---- without memory; in a child process, because OpenSSL's allocator can be set only before the first use ---- */
 
 static bool no_memory_is_left;
 
@@ -222,7 +222,7 @@ static int without_memory(void)
     CHECK(setenv("PURSER_TEST_SECRET", "value", 1) == 0);
     size_t count = 0;
     pu_secret_status status = {.ordinary = 0};
-    while (count < FILLERS && !status.ordinary) { /* until our half of the heap is full */
+    while (count < FILLERS && !status.ordinary) { /* until half of the heap is in use */
         fillers[count++] = pu_secret_alloc(512);
         pu_secret_look(&status);
     }
@@ -235,7 +235,7 @@ static int without_memory(void)
     CHECK(!pu_secret_text_copy(&text, "key", 3) && !text.data);
     no_memory_is_left = false;
     CHECK(used() == before);
-    /* the variable is still there, and the pipe has lost nothing */
+    /* the variable is still set, and the pipe still has all bytes */
     CHECK(pu_secret_text_take(&text, "PURSER_TEST_SECRET", &no_memory) && text.len == 5);
     pu_secret_text_close(&text);
     close(pipes[1]);

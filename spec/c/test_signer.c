@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Published vectors: RFC 4231 (HMAC-SHA256), RFC 1321 (MD5). Both ways of signer.c run: the one that is compiled in,
- * and the other one included below. */
+/* Vectors of RFC 4231 (HMAC-SHA256) and RFC 1321 (MD5). Tests both implementations in signer.c: the linked one, and the
+ * other one by the #include below. */
 #include "test.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ enum pu_code evp_sign(pu_signer *signer, const void *text, size_t len, char out[
 static pu_error error;
 static char out[PU_SIGNATURE];
 
-/* Signs twice in both ways, because a kept key must not wear off. */
+/* Signs twice by each implementation: a signature must not change the kept key. */
 static void signs(const void *key, size_t key_len, const void *data, size_t len, const char *expected)
 {
     pu_signer signer, evp;
@@ -61,7 +61,7 @@ static void rfc_4231(void)
           "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
-/* Every key and text length around the block sizes: the two ways must agree. */
+/* Compares both implementations for every length of key and text around the block size. */
 static void both_ways_agree(void)
 {
     unsigned char bytes[300];
@@ -98,8 +98,8 @@ static void md5_and_tokens(void)
     CHECK(pu_md5_hex("message digest", 14, hex, &error) == PU_OK);
     CHECK_TEXT(hex, sizeof hex, "f96b697d7cb7938d525a2f31aaf161d0");
 
-    /* 200,000 letters over 62 classes: about 3226 each, standard deviation 56. Byte modulo 62 would give the
-     * first eight 3906, twelve deviations off. */
+    /* 200,000 letters of 62 kinds: about 3226 each, standard deviation 56. A byte modulo 62 would give 3906 of each of
+     * the first eight, twelve deviations more. */
     unsigned counts[256] = {0};
     for (int i = 0; i < 400; i++) {
         CHECK(pu_random_token(token, 500, &error) == PU_OK);
@@ -117,7 +117,7 @@ static void md5_and_tokens(void)
 static void secrets_are_on_the_secure_heap_where_there_is_one(void)
 {
     pu_secret_start();
-    size_t before = CRYPTO_secure_used(); /* OpenSSL's random generator keeps its state there */
+    size_t before = CRYPTO_secure_used(); /* OpenSSL's random generator has state in the heap */
     char *secret = pu_secret_alloc(64);
     CHECK(secret != NULL);
     memset(secret, 'k', 64);
@@ -125,7 +125,7 @@ static void secrets_are_on_the_secure_heap_where_there_is_one(void)
     pu_secret_free(secret, 64);
     pu_secret_free(NULL, 64);
 
-    /* Our share ends at half the heap; what comes after is ordinary memory, and OpenSSL's half stays free. */
+    /* Keys leave half of the heap to OpenSSL: later keys lie in ordinary memory. */
     enum { MANY = 17000 };
     static void *all[MANY];
     for (int i = 0; i < MANY; i++) all[i] = pu_secret_alloc(512);

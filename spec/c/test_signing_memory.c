@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every allocation of building and signing fails in turn: each failure is an ordinary error, nothing is lost
- * (the sanitizers and valgrind watch), and the same object works right after. The linker sends the floor's
- * malloc and realloc through this file; OpenSSL is asked to. */
+/* Every allocation of building and signing fails in turn. Each failure returns an error, leaks nothing (seen by
+ * sanitizers and valgrind), and leaves a signer usable. The linker wraps malloc and realloc of the core (--wrap);
+ * OpenSSL gets the allocator by CRYPTO_set_mem_functions. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -18,12 +18,12 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-static long until_failure = -1; /* -1: none fails */
+static long until_failure = -1; /* -1: no failure */
 
 static int fails(void)
 {
     if (until_failure < 0) return 0;
-    if (until_failure == 0) return 1; /* once memory is gone it stays gone */
+    if (until_failure == 0) return 1; /* all later allocations fail, too */
     until_failure--;
     return 0;
 }
@@ -58,7 +58,7 @@ static void openssl_free(void *memory, const char *file, int line)
 
 static pu_error error;
 
-/* One whole life of a layout and a signer. Returns the first code that is not PU_OK. */
+/* Opens, uses and closes a layout and a signer. Returns PU_OK, or the code of the first failure. */
 static enum pu_code live(void)
 {
     const pu_name names[] = {{"coin", 4}, {"amount", 6}};
@@ -92,7 +92,7 @@ static enum pu_code live(void)
 
 static void each_allocation_fails_in_turn(void)
 {
-    CHECK(live() == PU_OK); /* OpenSSL's own first-use allocations are not what is tested */
+    CHECK(live() == PU_OK); /* OpenSSL allocates global state now, outside the test */
     long count = 0;
     for (;; count++) {
         until_failure = count;
@@ -102,7 +102,7 @@ static void each_allocation_fails_in_turn(void)
         CHECK(code == PU_NO_MEMORY || code == PU_LIBRARY);
         CHECK(error.code == code && error.message != NULL);
     }
-    CHECK(count >= 4); /* slots, labels, text, signer: fewer would mean that nothing was injected */
+    CHECK(count >= 4); /* slots, labels, text, signer: with fewer, the wrapping does not work */
     CHECK(live() == PU_OK);
 }
 
@@ -111,7 +111,7 @@ int main(void)
     CHECK(CRYPTO_set_mem_functions(openssl_malloc, openssl_realloc, openssl_free));
     enum { FILLERS = 17000 };
     static void *fillers[FILLERS];
-    /* With our half of the secure heap taken, keys come from ordinary memory, which can be made to fail. */
+    /* Fills half of the secure heap: keys then come from ordinary memory, where the allocation can fail. */
     for (int i = 0; i < FILLERS; i++) fillers[i] = pu_secret_alloc(512);
     each_allocation_fails_in_turn();
     for (int i = 0; i < FILLERS; i++) pu_secret_free(fillers[i], 512);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A terminal of the test's own: its width, and that no way to end or stop a process leaves it without echo. */
+/* terminal.h on a pseudo-terminal: the size, and echo after every signal that ends or stops a process. */
 #define _XOPEN_SOURCE 700 /* posix_openpt */
 #define _DEFAULT_SOURCE   /* struct winsize */
 #include "test.h"
@@ -14,9 +14,9 @@
 
 #include "terminal.h"
 
-static int keyboard, terminal; /* the two ends */
+static int keyboard, terminal; /* master and slave of the pseudo-terminal */
 
-/* A terminal for each test: what was typed at one can reach a late reader, and must not reach the next test. */
+/* Opens a terminal for one test: text typed in an earlier test must not reach a later reader. */
 static void open_terminal(void)
 {
     keyboard = posix_openpt(O_RDWR | O_NOCTTY);
@@ -41,7 +41,7 @@ static void the_width_is_the_terminals(void)
 {
     int pipes[2];
     struct winsize size = {.ws_row = 24, .ws_col = 132};
-    CHECK(pu_terminal_width(terminal) == 0); /* it does not say */
+    CHECK(pu_terminal_width(terminal) == 0); /* unknown width */
     CHECK(ioctl(terminal, TIOCSWINSZ, &size) == 0 && pu_terminal_width(terminal) == 132);
     CHECK(pu_terminal_height(terminal) == 24 && pu_terminal_height(-1) == 0);
     CHECK(pipe(pipes) == 0 && pu_terminal_width(pipes[0]) == 0 && pu_terminal_width(-1) == 0);
@@ -55,7 +55,7 @@ static void what_was_is_put_back(void)
     struct termios before, after;
     struct sigaction ours = {.sa_handler = SIG_IGN}, now;
     CHECK(sigaction(SIGQUIT, &ours, NULL) == 0);
-    for (int echo = 0; echo < 2; echo++) { /* also of a terminal that showed nothing before */
+    for (int echo = 0; echo < 2; echo++) { /* a terminal with echo, and one without echo */
         CHECK(tcgetattr(terminal, &before) == 0);
         if (echo) before.c_lflag |= ECHO;
         else before.c_lflag &= ~(tcflag_t)ECHO;
@@ -79,7 +79,7 @@ static void on_signal(int number)
     handled++;
 }
 
-/* A program that hides the terminal, says so, and reads. */
+/* Starts a child that hides the terminal, reports by a pipe, and reads a line. */
 static pid_t start(bool has_handler)
 {
     int said[2];
@@ -88,14 +88,14 @@ static pid_t start(bool has_handler)
     pid_t child = fork();
     if (child == 0) {
         struct sigaction action = {.sa_handler = on_signal};
-        setpgid(0, 0); /* the stop signals of a keyboard reach no group without a parent in the session */
+        setpgid(0, 0); /* an own group: SIGTSTP would not stop an orphaned group */
         if (has_handler) sigaction(SIGINT, &action, NULL);
         bool fine = pu_terminal_hide(terminal) && !shows() && write(said[1], "x", 1) == 1;
         ssize_t count = fine ? read(terminal, &byte, 1) : 0;
         if (handled) _exit(handled == 1 && shows() && pu_terminal_show(terminal) ? 7 : 9);
         _exit(count == 1 && !shows() && pu_terminal_show(terminal) ? 8 : 9);
     }
-    close(said[1]); /* a child that ends without a byte ends the read */
+    close(said[1]); /* if the child dies, the read below returns 0 */
     CHECK(child > 0 && read(said[0], &byte, 1) == 1);
     close(said[0]);
     return child;
@@ -112,7 +112,7 @@ static void signals_that_end_a_program_show_the_terminal(void)
     }
     int status = 0;
     pid_t child = start(true);
-    CHECK(kill(child, SIGINT) == 0); /* its own handler runs, and the read ends, or begins after it */
+    CHECK(kill(child, SIGINT) == 0); /* the child's handler runs, before or during the read */
     while (waitpid(child, &status, WNOHANG) == 0) {
         usleep(20000);
         (void)!write(keyboard, "\n", 1);
@@ -128,7 +128,7 @@ static void a_program_that_is_stopped_shows_it_and_hides_it_again(void)
         CHECK(kill(child, SIGTSTP) == 0 && waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
         CHECK(shows());
         CHECK(kill(child, SIGCONT) == 0);
-        /* It hides it again, or has ended by mistake. */
+        /* Waits until the child has hidden the terminal again, or has died. */
         while (shows() && waitpid(child, &status, WNOHANG) == 0) usleep(1000);
         CHECK(!shows());
     }

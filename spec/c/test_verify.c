@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Published vectors: RFC 8032 (Ed25519), FIPS 180-4 (SHA-256, SHA-512), RFC 4648 (base64); and what must not be taken:
- * keys of small order, second spellings of keys, signatures and texts. */
+/* Vectors of RFC 8032 (Ed25519), FIPS 180-4 (SHA-256, SHA-512) and RFC 4648 (base64). Keys of small order and second
+ * encodings of keys, signatures and base64 texts must be rejected. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void vectors_hold_and_nothing_near_them(const char *key_hex, const char *
     }
     text[len] = 0;
     CHECK(!is_good(key, text, len + 1, signature));
-    unsigned carry = 0; /* S plus the order of the group fits the same equation */
+    unsigned carry = 0; /* S plus the order of the group satisfies the equation, too */
     for (size_t i = 0; i < 32; i++) {
         carry += signature[32 + i] + group[i];
         signature[32 + i] = (unsigned char)carry;
@@ -61,7 +61,8 @@ static void vectors_hold_and_nothing_near_them(const char *key_hex, const char *
     CHECK(carry == 0 && !is_good(key, text, len, signature));
 }
 
-/* With a key of small order and R = its negative multiple, S = 0 is a signature of every eighth text at least. */
+/* With a key of small order, S = 0 and a fitting R of small order, a signature would verify for at least every eighth
+ * text. So 16 texts with each R include such a forgery. */
 static void keys_of_small_order_are_refused(void)
 {
     static const char *const keys[] = {
@@ -124,7 +125,7 @@ static void base64_has_one_spelling(void)
         CHECK(!pu_base64_decode(none[i], strlen(none[i]), out, &len));
 }
 
-/* The answer of OpenSSL in place of a check; 1 is a check. */
+/* The result of EVP_DigestVerify in the test; 1: OpenSSL decides. */
 static int answer = 1;
 
 int __real_EVP_DigestVerify(EVP_MD_CTX *, const unsigned char *, size_t, const unsigned char *, size_t);
@@ -139,7 +140,7 @@ int __wrap_EVP_DigestVerify(EVP_MD_CTX *context, const unsigned char *signature,
 
 static void a_failure_of_openssl_is_an_error(void)
 {
-    static const int answers[] = {-2, -1, 0}; /* 0 with the error of an allocation */
+    static const int answers[] = {-2, -1, 0}; /* 0 comes with an allocation error in the queue */
     unsigned char key[32], signature[64] = {0};
     bytes_of("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", key);
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
