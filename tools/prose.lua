@@ -1,16 +1,25 @@
 -- SPDX-License-Identifier: MIT
--- Holds the prose of docs/: the words that stand for another, how a page opens,
--- and how its sentences begin. The comments of lua/purser have a bound, too. Blocks of code and text in backquotes are
--- no prose; generated pages (docs/reference, docs/operations) are not read.
+-- Bounds the stand-ins (words that stand for another, as `it`) in docs/ and in the comments of Lua and C files. Checks
+-- also the opening of each page, and the first word of each sentence. Blocks of code and text in backquotes are not
+-- counted; generated pages (docs/reference, docs/operations) are not read.
 --
---   lua tools/prose.lua                    what passes a limit, and `N passed, N failed`, a check a page
---   lua tools/prose.lua --worst N FILE...  the N paragraphs (of a Lua file: comments) with most stand-ins
+--   lua tools/prose.lua                    prints what passes a limit, and `N passed, N failed`, a check for each page
+--   lua tools/prose.lua --worst N FILE...  prints the N paragraphs (of a Lua or C file: comments) with most stand-ins
 
 local M = {}
 
--- The limits of all pages together; no page may have more stand-ins than `page_share`. `comments` is the share of the
--- comments of lua/purser today, and `c_comments` that of src; the numbers may only fall.
-M.limits = { share = 6, page_share = 7.5, comments = 6.6, c_comments = 5 }
+-- The highest share of stand-ins, in percent: of all pages together (`share`), and of each page (`page_share`).
+M.limits = { share = 6, page_share = 7.5 }
+
+-- The highest share of stand-ins in the comments of each group of files. The numbers may only fall.
+M.comment_limits = {
+  { what = "lua/purser", limit = 6.6, files = "find lua/purser -name '*.lua' ! -name meta.lua",
+    count = "count_comments" },
+  { what = "src", limit = 3.5, files = "find src -name '*.[ch]'", count = "count_c" },
+  { what = "spec/c", limit = 3.5, files = "find spec/c -name '*.[ch]'", count = "count_c" },
+  { what = "other C", limit = 10.5, files = "find bench examples spec -name '*.[ch]' ! -path 'spec/c/*'",
+    count = "count_c" },
+}
 
 -- Pages that do not open with "For ... . Afterwards ...", each with the reason.
 M.other_openings = {
@@ -111,13 +120,17 @@ function M.count_c(path)
   local stream = assert(io.open(path, "r"))
   local text = stream:read "*a"
   stream:close()
-  local file = { words = 0, prose = 0, hits = 0, blocks = {} }
-  for comment in text:gmatch "/%*(.-)%*/" do
+  local file, line, last = { words = 0, prose = 0, hits = 0, blocks = {} }, 1, 1
+  for from, comment in text:gmatch "()/%*(.-)%*/" do
+    line, last = line + select(2, text:sub(last, from - 1):gsub("\n", "")), from
     if not comment:find "SPDX" then
-      local words, hits = count_words(comment)
-      file.words, file.prose, file.hits = file.words + words, file.prose + words, file.hits + hits
+      local block = { line = line, text = (comment:gsub("\n%s*%*", " ")) }
+      block.words, block.hits = count_words(block.text)
+      file.prose, file.hits = file.prose + block.words, file.hits + block.hits
+      file.blocks[#file.blocks + 1] = block
     end
   end
+  file.words = file.prose
   return file
 end
 
@@ -155,8 +168,28 @@ function M.opens_well(page)
   return first:find "^For [^.]*%. Afterwards " ~= nil
 end
 
+--- Counts the comments of each group of `comment_limits`. Appends a sentence to `faults` for each group over the limit.
+---@param faults string[]
+---@return number[] shares  in percent, in the order of the groups
+function M.comment_shares(faults)
+  local shares = {}
+  for i, group in ipairs(M.comment_limits) do
+    local prose, hits = 0, 0
+    for path in io.popen(group.files):lines() do
+      local file = M[group.count](path)
+      prose, hits = prose + file.prose, hits + file.hits
+    end
+    shares[i] = 100 * hits / prose
+    if shares[i] > group.limit then
+      faults[#faults + 1] = ("comments of %s: %.2f %% of the words stand for another, at most %s"):format(group.what,
+        shares[i], group.limit)
+    end
+  end
+  return shares
+end
+
 --- Counts all pages that are written by hand. Returns the sums, and the faults as sentences.
----@return table sums  pages, words, prose, hits
+---@return table sums  pages, words, prose, hits, share, comments (of comment_shares)
 ---@return string[] faults
 function M.all()
   local sums, faults = { pages = 0, words = 0, prose = 0, hits = 0 }, {}
@@ -183,21 +216,11 @@ function M.all()
     end
   end
   sums.share = 100 * sums.hits / sums.prose
-  local function share_of(command, count)
-    local prose, hits = 0, 0
-    for path in io.popen(command):lines() do
-      local file = count(path)
-      prose, hits = prose + file.prose, hits + file.hits
-    end
-    return 100 * hits / prose
+  if sums.share > M.limits.share then
+    faults[#faults + 1] = ("docs: %.2f %% of the words stand for another, at most %s"):format(sums.share,
+      M.limits.share)
   end
-  sums.comments = share_of("find lua/purser -name '*.lua' ! -name meta.lua", M.count_comments)
-  sums.c_comments = share_of("find src -name '*.[ch]'", M.count_c)
-  for _, name in ipairs { "share", "comments", "c_comments" } do
-    if sums[name] > M.limits[name] then
-      faults[#faults + 1] = ("%s: %.2f, at most %s"):format(name, sums[name], M.limits[name])
-    end
-  end
+  sums.comments = M.comment_shares(faults)
   return sums, faults
 end
 
@@ -208,7 +231,8 @@ local function main()
     elseif not argument:find "^%-%-" then pages[#pages + 1] = argument end
   end
   for _, path in ipairs(pages) do
-    local page = path:find "%.lua$" and M.count_comments(path) or M.count(path)
+    local count = path:find "%.lua$" and M.count_comments or path:find "%.[ch]$" and M.count_c or M.count
+    local page = count(path)
     print(("%6d words  %5.1f %%  %s"):format(page.words, 100 * page.hits / math.max(page.prose, 1), path))
     for _, block in ipairs(page.blocks) do
       block.path = path
@@ -222,10 +246,12 @@ local function main()
     print(("%s:%d  %d of %d\n    %s"):format(block.path, block.line, block.hits, block.words, block.text))
   end
   local sums, faults = M.all()
-  print(("docs/: %d pages, %d words, %.1f %% stand for another; comments of lua/purser: %.2f %%, of src: %.2f %%")
-    :format(sums.pages, sums.words, sums.share, sums.comments, sums.c_comments))
+  print(("docs/: %d pages, %d words, %.1f %% stand for another"):format(sums.pages, sums.words, sums.share))
+  for i, group in ipairs(M.comment_limits) do
+    print(("comments of %s: %.2f %%, at most %s"):format(group.what, sums.comments[i], group.limit))
+  end
   for _, fault in ipairs(faults) do print("prose: " .. fault) end
-  print(("%d passed, %d failed"):format(sums.pages + 6, #faults))
+  print(("%d passed, %d failed"):format(sums.pages + 4 + #M.comment_limits, #faults))
 end
 
 if arg and arg[0] and arg[0]:find "prose%.lua$" then main() end

@@ -66,6 +66,29 @@ describe("the prose of the pages", function()
     assert.same({ 6, 2 }, { page.prose, page.hits })
     assert.same({ 4, 2 }, { comments.prose, comments.hits })
   end)
+
+  it("counts the comments of C, each a block with the line", function()
+    local paths = pages_of { ["a.h"] = "/* SPDX-License-Identifier: MIT */\nint it; /* the count of it */\n\n"
+      .. "/* Returns what\n * it has. */\nint f(void);\n" }
+    local file = prose.count_c(paths["a.h"])
+    assert.same({ 8, 3 }, { file.prose, file.hits })
+    assert.same({ 2, 4 }, { file.blocks[1].line, file.blocks[2].line })
+  end)
+
+  it("names a group of files whose comments are over the limit", function()
+    local paths = pages_of { ["a.c"] = "/* Returns what it has. */\n" }
+    local limits = prose.comment_limits
+    finally(function() prose.comment_limits = limits end)
+    local group = { what = "a", files = "ls " .. paths["a.c"], count = "count_c" }
+    prose.comment_limits = { group }
+    for limit, expected in pairs { [49] = { "comments of a: 50.00 % of the words stand for another, at most 49" },
+      [50] = {} } do
+      local faults = {}
+      group.limit = limit
+      assert.same({ 50 }, prose.comment_shares(faults))
+      assert.same(expected, faults)
+    end
+  end)
 end)
 
 describe("the figures of the pages", function()
