@@ -4,8 +4,8 @@
 --     address.check { address = "T...", network = "SOL" }   -- refused: an address of Tron
 --     address.same("UQ...", "EQ...")                        -- true: one account of TON
 --
--- The C core reads a text to every (family, payee) that it can be, from the text alone. The table of networks says
--- which families travel where. Equality compares payees, and never asks for the network.
+-- The C core reads a text as every possible (family, payee), from the text alone. The table of networks says which
+-- families each network accepts. Equality compares payees, without regard to the network.
 
 local core = require "purser.core"
 local memos = require "purser.client.operations.memos"
@@ -55,8 +55,8 @@ end
 -- Families without a checksum, whose form is a pattern: read last.
 local UNSURE = { sol = true, ar = true, eos = true, near = true }
 
--- Returns the reading that stands for a text: the account of every network whose family it may be is the same, but for
--- the few texts that are of two patterns.
+-- Returns the reading that represents a text. All readings of a text mean the same account, except for the few texts
+-- that fit two families without a checksum.
 local function reading_of(text)
   local unsure
   for _, one in ipairs(M.read(text)) do
@@ -92,8 +92,8 @@ local function reading_behind(text)
   return one and not UNSURE[one.family] and one or nil
 end
 
---- Returns what stands before a colon in a text that no network has, where that is no name of a chain: perhaps an
---- address with its memo. Nil for any other text.
+--- Splits a text that is no address of a network at the first colon, unless the front names a chain: the text may be an
+--- address with a memo. Returns nil for any other text.
 ---@param text string
 ---@return string|nil front, string|nil behind
 function M.parts_of_unread(text)

@@ -220,7 +220,7 @@ local LOGIN = "`purser login` keeps a key, `purser doctor` shows what it may do,
   .. "sub-accounts"
 local NO_TRADE = "Purser pays and receives; it does not trade, and shows no prices"
 
--- Words of other tools, with the commands that do the same.
+-- Command names of other tools, with Purser's commands for the same purpose.
 local MEANT = {
   whoami = "`purser doctor` shows whose key it is, and what it may do",
   balance = "`purser balances` shows what the account holds",

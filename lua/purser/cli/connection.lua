@@ -140,7 +140,7 @@ function M.look_at_journal(command, text)
   return report.must(purser.journal.open(values.journal(text)))
 end
 
--- Returns the journal in which a read may keep what it saw; or nil, and a message where one is named.
+-- Returns the journal that keeps the records of a read; or nil, with a message if a named journal cannot be used.
 local function journal_of_read(client, options)
   local named, problem = options.kept_in or credentials.variable "PURSER_JOURNAL", nil
   if not named then return nil end

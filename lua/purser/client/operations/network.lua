@@ -62,8 +62,8 @@ function M.same(one, other, coin)
   if a and b then return a == b end
 end
 
---- Returns a name as it compares: names of one network are the same text. Texts of known networks begin with "=":
---- two of these that differ are two networks.
+--- Returns a text for comparisons: the names of one network give equal texts. The text of a known network begins with
+--- "="; two different texts with "=" are two networks.
 ---@param name string
 ---@return string
 function M.compared(name)

@@ -63,7 +63,7 @@ function M.clean_text(value)
   return value
 end
 
---- Returns a value that is one of these texts; or nil, a message and what to do.
+--- Returns a value that is in `names`; or nil, a message and a hint.
 function M.one_of(value, names)
   for _, name in ipairs(names) do
     if name == value then return value end

@@ -7,8 +7,8 @@ local json_tree = lazy "purser.client.util.json_tree"
 
 local M = {}
 
---- The databases of SQLite that this process has open, each with `handle` while open, and `files` with `id`. No such
---- file is opened beside SQLite: to close it would give up the process's locks on it (fcntl(2)).
+--- The SQLite databases of this process, each with `handle` while open, and `files` with `id`. This module never opens
+--- a file of an open database: close() would drop the process's fcntl(2) locks on the file.
 M.databases = setmetatable({}, { __mode = "k" })
 
 --- Tells whether a path leads to a file of an open database.
@@ -163,7 +163,7 @@ function M.can_replace(path)
   return true
 end
 
---- Replaces a file in one step: a crash leaves the old file or the new one, which only this user can read.
+--- Replaces a file in one step: a crash leaves the old file or the new file. Only this user can read the new file.
 ---@param path string
 ---@param text string
 ---@param is_public boolean|nil  whether others may read it

@@ -50,8 +50,8 @@ end
 
 local members = { "base_url", "profile", "api_key", "secret_key" }
 
---- Writes an account's keys into a new file, or, with `replaces`, over the old one in one step, for this user alone.
---- Nil and a message, without values, for a value that fits no such file.
+--- Writes an account's keys to a new file, or with `replaces` over an old file in one step. Only this user can read the
+--- file. Returns nil and a message, which quotes no value, for a value that the file cannot hold.
 ---@param path string
 ---@param keys { api_key: string, secret_key: string, base_url: string|nil, profile: string|nil }
 ---@param replaces boolean|nil

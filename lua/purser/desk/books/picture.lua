@@ -18,7 +18,7 @@ local function columns_of(statement)
   return first, math.ceil(count / step), step
 end
 
--- Returns for each column what came in, what went out, and what was held at its end; and whether anything moved.
+-- Returns for each column the sums received and spent and the balance at the end; and whether any amount moved.
 local function flows_of(statement, asset)
   local first, count, step = columns_of(statement)
   local flows, held, moved = {}, ZERO, false

@@ -73,9 +73,9 @@ local function apply(self, is_shown, plan, err)
   return done, problem, since
 end
 
---- Does a plan. Before anything is created it reads again, the client's `visibility_delay_ms` after the first reading:
---- lists may lack what was just made. Returns the steps that were done; or nil and an error whose `details` are `done`
---- and `step`. Nothing is undone: the next apply continues, because it plans by what is there.
+--- Does the steps of a plan. Before a step that creates, reads the lists again, `visibility_delay_ms` of the client
+--- after the first reading, because a list may lack a new entry. Returns the steps done; or nil and an error whose
+--- `details` are `done` and `step`. No step is undone: the next apply plans from the present state and continues.
 ---@param shown purser.FleetPlan|nil  nothing is done where other steps are due by now than a person saw; of a rotation
 --- the steps that differ are left out, and returned as texts
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err, string[]|nil left_out
@@ -84,10 +84,10 @@ function Fleet:apply(shown)
   return apply(self, false, self:plan())
 end
 
---- Makes a second key next to each that is older than `max_age_ms` (0: all), or ends within `ends_within_ms` (as the
---- service has it on record where the profile has `live_operations`, else because it has no IP list), or those of one
---- `account` and `note`. The old ones stay until retire(). A key that has a younger one already is left alone, so that
---- it can be continued.
+--- Creates a second key beside each due key, of all accounts or of one `account` and `note`. A key is due when older
+--- than `max_age_ms` (0: always), or when the key ends within `ends_within_ms`. The end is the service's, where the
+--- profile has `live_operations`; else a key without an IP list ends after the profile's `key_days`. Old keys stay
+--- until retire(). A key with a younger one is skipped, so a rotation can be continued.
 ---@param given { account: string|nil, note: string|nil, max_age_ms: integer|nil, ends_within_ms: integer|nil }|nil
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:rotate(given) return apply(self, false, self:plan("rotate", given)) end

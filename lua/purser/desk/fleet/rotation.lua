@@ -64,7 +64,7 @@ end
 
 local tasks = {}
 
--- Each key that is due gets a second one, unless it has one.
+-- Plans a second key beside the only key of a note, if the key is due.
 function tasks.rotate(self, given, add, account, declared, live)
   if #live ~= 1 then return nil end
   local due, err = is_due(self, live[1], given)

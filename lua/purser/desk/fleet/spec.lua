@@ -41,8 +41,8 @@ local fleet_rules = { client = "table", group = "string", vault = "function or t
 local account_rules = { name = "string", note = "string", keys = "table", futures = "boolean" }
 local key_rules = { note = "string", permissions = "table", ip = "table" }
 
--- Returns a function that notes a problem with its hint, one that checks options, and one that checks a value as the
--- operation's parameter `name`; the declaration calls it `label`.
+-- Returns three functions: note(message, hint) adds a problem, check_words checks options by rules, and check_value
+-- checks a value as parameter `name` of an operation (`label`: the name in the declaration).
 local function noting(problems, client)
   local function note(message, hint) problems[#problems + 1] = hint and message .. " (" .. hint .. ")" or message end
   local function check_words(where, given, rules)

@@ -162,8 +162,8 @@ function VaultFile:close()
   self.file, self.is_closed = nil, true
 end
 
---- Reads the keys of one account, as `purser login` writes them, as options of purser.new. Refuses a file that others
---- can use.
+--- Reads the keys of one account from a file of `purser login`, as options of purser.new. Refuses a file that other
+--- users can read or change.
 ---@param path string
 ---@return purser.Options|nil keys, string|nil message  which quotes no secret
 function M.read_keys(path)

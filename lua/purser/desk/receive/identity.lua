@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- Gives each record of a reading its deposit (docs/desk/receive.md, "One deposit"). The rules, in their order:
+-- Assigns each record of a reading to a deposit (docs/desk/receive.md, "One deposit"). A candidate of a record is a
+-- known deposit that the reading requested but did not show, with an equal address and an equal or hidden memo. The
+-- rules, in order:
 --
---   equal   records of one fingerprint are one deposit; n of them are n deposits, each an output of its own
---   new     a record that is left over is a new deposit, while it has no candidate: a known deposit that the reading
---           asked for and does not show, of the same address, and of an equal or a hidden memo
---   wait    a record with candidates, and a further output, has to be shown again by readings over two hours
---   sure    record and candidate are each other's only choice, and the transaction is equal: one deposit
---   held    a candidate is decided: the record is a new deposit, and a person says which
---   open    no candidate is decided: the record is the candidate that differs least
+--   equal   records with equal fingerprints are one deposit; n records in one reading are n deposits (n outputs)
+--   new     a remaining record without a candidate is a new deposit
+--   wait    a record with candidates, or a further output, must appear in readings over two hours first
+--   sure    record and candidate are the only choice for each, and the transaction is equal: one deposit
+--   held    a candidate is decided: the record becomes a new deposit, and a person decides
+--   open    no candidate is decided: the record belongs to the candidate with the fewest differences
 
 local judges = require "purser.desk.receive.judge"
 local readers = require "purser.desk.receive.reader"
@@ -131,8 +132,8 @@ local function shown_of(record)
     status = record.status }
 end
 
--- Sorts the candidates of a record that are still free. Returns the sure ones, the first decided one, and the open one
--- that differs least.
+-- Sorts the unused candidates of a record. Returns the sure candidates, the first decided candidate, and the open
+-- candidate with the fewest differences.
 local function sorted(round, record)
   local sure, decided, open = {}, nil, nil
   for _, row in ipairs(record.candidates) do

@@ -120,7 +120,7 @@ function Receive:replay(receiver, what)
   return self.store:write(function(book) return book.outbox:replay(book, receiver, what, self.clock()) end)
 end
 
---- Gives a receiver another name, or forgets it and what waits for it.
+--- Renames a receiver; without `new`, removes the receiver and the waiting events.
 ---@param old string
 ---@param new string|nil
 ---@return true|nil ok, purser.Error|nil err

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- Credits a deposit, takes it back, or asks a person: by the deposit's state, and by what the service shows of it.
+-- Credits a deposit, reverses a credit, or asks a person, by the deposit's state and the service's record.
 --
---   pending     not credited; a success credits it. In doubt (held, or `before`), a success is asked
---   asked       not credited; a person says give, same or refuse
---   credited    the customer has it: one event `credit`
---   reversing   credited, and one reading showed a refusal, which may be a late answer
---   reversed    taken back: one event `reversed`
---   old         had succeeded before the begin: nothing of it is told, and a person is asked of its reversal
---   refused     a person said that nobody is credited
---   same        a person said which other deposit it is
+--   pending     not credited yet: a success credits the deposit, or asks a person in doubt (`held`, `before`)
+--   asked       not credited: waits for a person to say give, same or refuse
+--   credited    credited to the customer: one event `credit`
+--   reversing   credited, and one reading showed a refusal, perhaps by a late answer
+--   reversed    the credit was reversed: one event `reversed`
+--   old         successful before the begin: no event; a reversal asks a person
+--   refused     a person decided that no customer is credited
+--   same        a person named another deposit as the same
 
 local decimal = require "purser.decimal"
 local json = require "purser.json"

@@ -125,7 +125,8 @@ local withdrawal_rules = { goal = names_of(withdrawal_goals), since = option_sch
 local function finder(client, member, value, since, coin)
   local at
   return function()
-    -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
+    -- In the millisecond of a found record, `shows_at_least` skips the proof that the list is complete: the code below
+    -- concludes nothing from a missing record.
     local walk, failed = client:each("wallet.withdrawal_history", { coin = coin, from = at or since, to = at,
       shows_at_least = at and MAX_SHOWN or nil }), nil
     while true do

@@ -12,7 +12,8 @@ local rejection = require "purser.testing.sim.rejection"
 
 local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end
 
--- Names the records of one form that may share an address: those with a memo, or else those of one account.
+-- Returns the key of records that may share an address of a form: records with a memo share among all accounts, other
+-- records within one account.
 local function shared_key(uid, form) return ("shared %s %s"):format(uid or "", form) end
 
 local M = { histories = {

@@ -10,10 +10,10 @@
 -- Tests, `purser sim` and `purser test` call it. Read the files in this order:
 --
 --   requests      a request from its arrival to its answer, by request_parser, auth, rules and render
---   history       records: all that a simulator keeps; ledger has what they moved, clock what is due
+--   history       the records, all state of a simulator; ledger: the amounts moved; clock: scheduled events
 --   accounts, coins, addresses, deposits, withdrawals, transfers, conversions, rebates, live   the operations
---   scenario      what a test makes happen; faults: what goes wrong on purpose; releases: records in another form
---   transport     a client in this process; serve, control and console: others over HTTP
+--   scenario      events that a test causes; faults: failures on purpose; releases: records in another form
+--   transport     serves a client in this process; serve, control and console: clients over HTTP
 --   rehearsal     a program against each fault
 
 local accounts = require "purser.testing.sim.accounts"

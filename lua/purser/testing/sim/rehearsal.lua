@@ -137,9 +137,9 @@ local function earlier_than(made, status)
   return record
 end
 
--- Adds a payment of yesterday for each payment of the run without a fault: an id is used anew only where a program
--- sees who had it before. Grants take back what the payments moved, also of accounts that the program opens later, so
--- all balances are those of any other run. Nothing is drawn: addresses, too, are those of any other run.
+-- Adds a payment of yesterday for each payment of the run without a fault, so that a program meets used ids. Grants
+-- reverse the moved amounts, also for accounts that the program opens later, so all balances equal those of other runs.
+-- No random number is drawn, so addresses equal those of other runs, too.
 local function add_earlier(sim, first)
   for name, status in pairs(EARLIER) do
     local history = sim[name]

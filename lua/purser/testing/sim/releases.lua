@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- Records in another form. A service changes while a program runs, or writes some of its records by another path: from
--- then on histories show what was made in a form that no earlier record has.
+-- Releases: changes of the form of records. A service may change while a program runs, or write some records by another
+-- path; histories then show new records in a form that earlier records do not have.
 --
--- A release is plain data in the simulator's list, and each record that it altered keeps its own copy: records before
--- it stay as they were, and a snapshot needs nothing else.
+-- A release is plain data in the simulator's list. Each altered record keeps a copy of the release, so earlier records
+-- stay as they were, and a snapshot contains all that is needed.
 
 local decimal = require "purser.decimal"
 local option_schema = require "purser.client.util.option_schema"

@@ -139,8 +139,8 @@ M.POOLED = "the connection leads to a session of the server that is shared with 
 -- Functions and catalogues are named with pg_catalog: PostgreSQL prefers another role's function in the search path
 -- where that function fits the arguments better.
 
--- A name marks the session on the server: a pooler that changes sessions would run other connections' statements. A
--- lock that waits for 0 ms would wait for ever. libpq prints warnings, such as that of a server that stops.
+-- purser.session marks the session on the server: a pooler that switches sessions is noticed. A lock_timeout of 0 would
+-- wait for ever. client_min_messages keeps libpq from printing warnings, as of a server that shuts down.
 local SETTINGS = [[SELECT pg_catalog.set_config('purser.session', $1, false) AS session,
   pg_catalog.set_config('lock_timeout', $2, false) AS lock_timeout,
   pg_catalog.set_config('synchronous_commit', 'on', false) AS synchronous,

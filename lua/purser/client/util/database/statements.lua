@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The statements that write a map of columns, made once for each set of names. Maps that are made alike give their
--- names in one order, so that a tree of names leads to the statement, and nothing is sorted a second time.
+-- Caches SQL statements by the set of a map's column names. A tree of names leads to the statement: maps built alike
+-- iterate alike, so each set of names is sorted once.
 
 local M = {}
 

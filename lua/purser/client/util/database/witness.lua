@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- The witness of a database: shows whether the database is the newest, or an older copy that was put back.
+-- The witness of a database: shows whether the database is the newest, or an older copy (a restored backup).
 --
---   a file     FILE-witness beside a SQLite file has the database's mark and the highest number that left the database.
---              Each note makes a new file, in which the file's own inode and time of making stand: a witness that was
---              copied proves nothing, nor a witness that was put back over the newest one. A file system that keeps
---              no time of making gives a removed file's inode to a new one: there not every copy is noticed
---   a server   is its own witness: a replica that took over, or a dump that was put back, is at another place
+--   a file     FILE-witness beside a SQLite file contains the database's mark, the highest number that left the
+--              database, and the inode and creation time of the witness file. Each note makes a new file, so a copied
+--              or restored witness proves nothing. A file system without creation times may reuse an inode, so a copy
+--              may go unnoticed there
+--   a server   needs no file: a replica that took over, or a restored dump, is at another place
 --
--- The room's number grows with each fact that leaves the database, and is noted before such a fact leaves.
+-- The database's owner increases the number with each fact that leaves the database, and notes the number first.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
