@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- Holds how comments begin: with a verb or a noun ("Returns", "Marks", "Errors for"), never with What, Whether, How or
--- By, which leave out who does it. A line within a comment may begin so.
+-- Checks the first word of comments: a verb or a noun ("Returns", "Marks", "Errors for"), never What, Whether, How or
+-- By, which leave out the subject. A later line of a comment may begin with such a word.
 --
--- Closes with `N passed, N failed`; `lua tools/comments.lua`, and `make lint` runs it. `lua tools/comments.lua FOLDER`
--- names each that is left there.
+-- `lua tools/comments.lua` prints `N passed, N failed` at the end, and `make lint` runs the check. `lua
+-- tools/comments.lua FOLDER` also prints each such comment in the folder.
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
 
--- Rooms that still have such comments, and how many at most. A number may only fall.
+-- Room -> the number of such comments allowed. A number may only fall.
 local left = {
 }
 

@@ -13,7 +13,7 @@ M.limits = { share = 6, page_share = 7.5 }
 
 -- The highest share of stand-ins in the comments of each group of files. The numbers may only fall.
 M.comment_limits = {
-  { what = "lua/purser", limit = 6.6, files = "find lua/purser -name '*.lua' ! -name meta.lua",
+  { what = "lua/purser", limit = 6.5, files = "find lua/purser -name '*.lua' ! -name meta.lua",
     count = "count_comments" },
   { what = "src", limit = 3.5, files = "find src -name '*.[ch]'", count = "count_c" },
   { what = "spec/c", limit = 3.5, files = "find spec/c -name '*.[ch]'", count = "count_c" },
