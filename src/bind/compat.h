@@ -47,6 +47,7 @@ static inline void lpu_set_functions(lua_State *L, const luaL_Reg *list, int upv
     lua_pop(L, upvalues);
 }
 
+/* lua_absindex. */
 static inline int lpu_abs_index(lua_State *L, int index)
 {
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
@@ -147,6 +148,7 @@ static inline int64_t lpu_check_integer(lua_State *L, int index, int64_t low, in
     return value;
 }
 
+/* Pushes an integer, or before Lua 5.3 a double: exact within LPU_INTEGER_MIN and MAX. */
 static inline void lpu_push_integer(lua_State *L, int64_t value)
 {
 #if LUA_VERSION_NUM >= 503

@@ -29,11 +29,13 @@ typedef struct pu_decimal {
     unsigned scale;
 } pu_decimal;
 
+/* Frees the value. Idempotent; accepts a zeroed struct. */
 void pu_decimal_free(pu_decimal *d);
 
 /* Reads -?digits[.digits], the whole text. PU_SYNTAX or another failure fills `error`. */
 enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_error *error);
 
+/* Exact sum, difference and product. */
 enum pu_code pu_decimal_add(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);
 enum pu_code pu_decimal_sub(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);
 enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);

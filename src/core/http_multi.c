@@ -326,8 +326,8 @@ static bool copy_text(pu_http_job *job, pu_http_text *text, bool end)
     return true;
 }
 
-/* Copies a request into one buffer, with a NUL after each text. The buffer has room for all texts from the start, so
- * that no text moves. */
+/* Copies a request into one buffer, with a NUL after each text (header lines have NULs already). The buffer has room
+ * for all texts from the start, so that no text moves. */
 static pu_http_job *copy_request(const pu_http_request *request)
 {
     size_t size = request->method.len + request->base_url.len + request->target.len + request->headers.len +

@@ -80,6 +80,7 @@ const char *pu_json_literal(const char *p, const char *end, pu_scan_error *mark)
 /* Reads -?digits, leading zeros allowed, with a value within [low, high]. False for any other text, and for -0. */
 bool pu_json_integer(const char *p, size_t len, int64_t low, int64_t high, int64_t *value);
 
+/* Returns the first byte of [p, end) that is no white space, or `end`. */
 static inline const char *pu_json_space(const char *p, const char *end)
 {
     while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) p++;

@@ -86,6 +86,7 @@ typedef struct pu_plan {
 /* Returns an empty plan, to be freed by pu_plan_free; NULL without memory. `low` and `high` bound the integers that the
  * host language represents exactly. */
 pu_plan *pu_plan_new(int64_t low, int64_t high);
+/* NULL is accepted. */
 void pu_plan_free(pu_plan *plan);
 
 /* Add a type, shape or key, and set *type, *shape or *key to the number. Names are copied. PU_ARGUMENT: a name that is
