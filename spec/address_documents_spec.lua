@@ -4,6 +4,7 @@
 -- make test: 4 s, a third, on lua5.4
 
 local address = require "purser.address"
+local codecs = require "address_codecs"
 local core = require "purser.core"
 local documents = require "address_documents"
 local draws = require "draws"
@@ -70,6 +71,23 @@ describe("the reader of addresses", function()
       evm = "plain apart", trx = "plain apart", fil = "plain test", icp = "plain rare", xmr = "plain test" } do
       for state in states:gmatch "%S+" do assert.is_truthy(seen[family][state], family .. " " .. state) end
     end
+  end)
+
+  it("keeps the whole payee of the longest texts, so that two of them have two payees", function()
+    local longest = 0
+    for size = 34, 156 do
+      local lock = ("\7"):rep(size - 1)
+      local texts = {}
+      for i, last in ipairs { "\1", "\2" } do
+        texts[i] = codecs.to_bech32("ckb", codecs.words("\0" .. lock:sub(1, 32) .. "\1" .. lock:sub(34) .. last), codecs.M)
+        assert.same(#texts[i] < 256 and documents.read(texts[i]) or {}, readings(texts[i]))
+      end
+      if #texts[1] < 256 then
+        longest = #texts[1]
+        assert.are_not.equal(readings(texts[1])[1], readings(texts[2])[1])
+      end
+    end
+    assert.is_true(longest >= 254, longest)
   end)
 
   it("reads nothing where no document has such a text", function()

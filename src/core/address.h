@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the text of a blockchain address: the families (networks of one address format) that the text may belong to,
- * and for each family the payee, a canonical text of the account. Two texts with equal payees pay one account (except
- * for CKB locks over 141 bytes: pu_payee_bytes cuts the payee). Other code compares payees and never parses an address.
- * Thread-safe. */
+ * and for each family the payee, a canonical text of the account. Two texts with equal payees pay one account. Other
+ * code compares payees and never parses an address. Thread-safe. */
 #ifndef PURSER_CORE_ADDRESS_H
 #define PURSER_CORE_ADDRESS_H
 
@@ -12,7 +11,7 @@
 
 enum {
     PU_ADDRESS_TEXT_MAX = 256,
-    PU_ADDRESS_PAYEE_MAX = 288,
+    PU_ADDRESS_PAYEE_MAX = 448, /* room for the bytes of the longest text in hex: a cut payee would be another's */
     PU_ADDRESS_MEMO_MAX = 24,
     PU_ADDRESS_READINGS_MAX = 8,
 };

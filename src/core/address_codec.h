@@ -9,6 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 enum { PU_BYTES_MAX = 192, PU_WORDS_MAX = PU_ADDRESS_TEXT_MAX, PU_KECCAK_MAX = 135 };
+_Static_assert(PU_ADDRESS_PAYEE_MAX > 32 + 2 * (PU_BYTES_MAX + 1), "a payee is cut");
 
 /* ---- address_hash.c; the first two use OpenSSL, and return false if OpenSSL fails ---- */
 bool pu_sha256_twice(const unsigned char *bytes, size_t len, unsigned char digest[32]);
@@ -85,7 +86,7 @@ struct pu_found {
 struct pu_address *pu_found_add(struct pu_found *found, const char *family, enum pu_address_state state,
                                 const char *note);
 /* Sets the payee to `space:kind:hex`, or `space:hex` if `kind` is "". `space` keeps the payees of unrelated families
- * apart. A payee over PU_ADDRESS_PAYEE_MAX is cut: hex of about 140 bytes fits. */
+ * apart. PU_ADDRESS_PAYEE_MAX has room for one byte more than PU_BYTES_MAX. */
 void pu_payee_bytes(struct pu_address *address, const char *space, const char *kind, const unsigned char *bytes,
                     size_t len);
 /* Sets the payee to `space:text`. */
