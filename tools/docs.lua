@@ -23,6 +23,9 @@ local function with_part(page, name, text)
   return page:sub(1, from) .. text .. page:sub(to)
 end
 
+-- The files that say how many operations there are.
+local COUNTING = { "README.md", "CHANGELOG.md", "docs/guide.md", "examples/tour.lua", "purser-scm-1.rockspec" }
+
 --- Every generated file: path -> text. Nothing is written.
 ---@return table<string, string>
 function M.files()
@@ -47,6 +50,8 @@ function M.files()
     files[path] = text
   end
   for path, text in pairs(reference.files(meta)) do files[path] = text end
+  for _, path in ipairs(COUNTING) do files[path] = pages.counted(files[path] or on_disk.read(path)) end
+  files["README.md"] = with_part(files["README.md"], "operations", pages.list())
   return files
 end
 

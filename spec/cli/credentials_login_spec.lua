@@ -110,6 +110,8 @@ describe("purser login", function()
     finally(function() os.execute("rm -rf " .. folder) end)
     local login = { XDG_CONFIG_HOME = folder }
     assert.equal(0, (command.run({ "login", "watch_only" }, login, "mx0watch\nsecret\n")))
+    local _, _, unnamed = command.run({ "wallet", "coins" }, login)
+    assert.matches("no keys: .*, or give %-%-account, of which there are keys: watch_only\n", unnamed)
     local journal = folder .. "/journal.db"
     assert(purser.journal.open { sqlite = journal }):close()
     local received = at.received "wallet.transfer"

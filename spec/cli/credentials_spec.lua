@@ -74,6 +74,7 @@ describe("the keys", function()
       { { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "", PURSER_BASE_URL = SIM }, "PURSER_SECRET_KEY is not set" },
       { { PURSER_SECRET_KEY = "s", PURSER_BASE_URL = SIM }, "PURSER_API_KEY is not set" },
       { {}, "no keys: name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or" },
+      { {}, "`purser sim --demo` has keys to play with" },
       { WITHOUT_SERVICE, "--base-url (or PURSER_BASE_URL)" },
       { WITHOUT_SERVICE, "--profile mexc" },
     } do

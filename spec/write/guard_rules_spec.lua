@@ -19,9 +19,10 @@ end
 local withdrawals = set("broker.withdraw", "wallet.withdraw", "wallet.withdraw_legacy")
 local sub_account_moves = set("broker.transfer", "sub_account.transfer")
 local to_users = set "wallet.internal_transfer"
-local names_sub_account = set("broker.create_sub_account", "broker.create_api_key", "broker.delete_api_key",
-  "broker.enable_futures", "sub_account.create_sub_account", "sub_account.create_api_key",
-  "sub_account.delete_api_key", "broker.transfer", "sub_account.transfer")
+local names_sub_account = {}
+for name, params in pairs(calls) do
+  for _, value in pairs(params) do names_sub_account[name] = names_sub_account[name] or value == "deskdesk1" or nil end
+end
 local no_amount = set "wallet.convert"
 
 local function any(...)

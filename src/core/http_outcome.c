@@ -198,6 +198,10 @@ static const char *sentence_of(const pu_http_easy *easy, CURLcode code)
     if (code == CURLE_COULDNT_CONNECT && went_to_proxy_of_environment(easy))
         return "no connection to the proxy of the environment could be made; check https_proxy and all_proxy, or unset "
                "them";
+    if (code == CURLE_COULDNT_CONNECT &&
+        (strstr(easy->detail, " 127.0.0.1 port ") || strstr(easy->detail, " localhost port ")))
+        return "no connection could be made; check `base_url` and the port, and whether the server on this machine runs "
+               "(the simulator: `purser sim`)";
     if (code == CURLE_COULDNT_RESOLVE_PROXY && !has_proxy(easy))
         return "the host name of the environment's proxy could not be resolved; check https_proxy and all_proxy, or "
                "unset them";

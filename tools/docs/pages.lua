@@ -286,6 +286,31 @@ function M.options(options)
   return table.concat(lines, "\n") .. "\n"
 end
 
+--- The operations of each group side by side: the README's table.
+---@return string
+function M.list()
+  local groups, lines = { "broker", "sub_account", "wallet" }, {}
+  local longest = 0
+  for _, group in ipairs(groups) do longest = math.max(longest, #operations.groups[group]) end
+  for i = 1, longest do
+    local cells = {}
+    for j, group in ipairs(groups) do
+      local row = operations.groups[group][i]
+      local text = row and ("%s `%s`%s"):format(row.id, row.name, row.deprecated and " (deprecated)" or "")
+      cells[j] = text and " " .. text .. " |" or " |"
+    end
+    lines[i] = "|" .. table.concat(cells) .. "\n"
+  end
+  return "| `client." .. table.concat(groups, "` | `client.") .. "` |\n|---|---|---|\n" .. table.concat(lines)
+end
+
+--- A text with the number of operations of now, where it says "all N operations".
+---@param text string
+---@return string
+function M.counted(text)
+  return (text:gsub("([Aa]ll )%d+( operations)", "%1" .. #operations.list .. "%2"))
+end
+
 --- The page docs/operations/codes.md: the service's codes.
 ---@return string
 function M.codes()

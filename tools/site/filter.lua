@@ -29,9 +29,8 @@ local function add_questions(block, anchor, sections)
     sections[#sections + 1] = { anchor = anchor, heading = heading, texts = { text } }
   end
   if block.t == "CodeBlock" then
-    for heading, text in ("\n" .. block.text .. "\n#"):gmatch "\n# %.%.%. ([^\n]+)\n(.-)%f[#]" do
-      add(heading, text:gsub("%s+", " "))
-    end
+    local marked = ("\n" .. block.text):gsub("\n# %.%.%. ", "\0") -- one command's end is the next one's beginning
+    for heading, text in marked:gmatch "%z([^\n]+)([^%z]*)" do add(heading, (text:gsub("%s+", " "))) end
   elseif block.t == "Table" then
     local simple = pandoc.utils.to_simple_table(block)
     local function cell(blocks) return words_of(pandoc.Div(blocks)):match "^%s*(.*)" end

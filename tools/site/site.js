@@ -24,8 +24,8 @@
     } }));
   };
   const idle = new Set(("a after am an and are as at be by can do does during for from get go has have how i in is it its "
-    + "make many me my need needs not of on only or run see so some than the there they this to until us use want was we "
-    + "what when where which who why will with you your").split(" ")); // of a whole question: they name nothing
+    + "make many me my need needs not now of on only or run see should so some than the there they this to until us use want "
+    + "was we what when where which who why will with you your").split(" ")); // of a whole question: they name nothing
   const wordsOf = (text) => {
     const all = text.toLowerCase().split(/(?:'s)?[\s?,!]+/).filter(Boolean);
     const some = all.filter((word) => !idle.has(word));

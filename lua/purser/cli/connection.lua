@@ -11,7 +11,9 @@ local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local report = lazy "purser.cli.report"
 local purser = lazy "purser"
-local limits = lazy "purser.hosts.limits"
+local limits = require "purser.hosts.limits"
+
+local STORES, STORE_BEGINNINGS = limits.forms()
 
 local M = {}
 
@@ -29,13 +31,13 @@ M.service = { "Connection",
   { "--proxy", "<url>", "Proxy, such as http://HOST:PORT or socks5h://HOST:PORT. Without it https_proxy and all_proxy "
     .. "of the environment." },
   { "--ca-file", "<file>", "File of certificates to trust in place of the system's: the service's, and webhooks'." },
-  { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
-    .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT", into = "client",
+  { "--rate-limit", "<store>", "Where use is counted, for all that share it: " .. STORES .. "; default: this command.",
+    env = "PURSER_RATE_LIMIT", into = "client",
     convert = function(text)
       if limits.parse(text) then return text end -- else it is not quoted: it may hold a password
-      return nil, "this names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
+      return nil, "this names no store; give " .. STORES
     end,
-    values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
+    values = STORE_BEGINNINGS },
   { "--recv-window", "<ms>", "How old a request may be when it arrives, in ms.", into = "client" },
   { "--record", "<file>", "New file for each exchange with the service, a line each; keys, ids, addresses, amounts and "
     .. "names are replaced by tokens before anything is written." },

@@ -79,8 +79,10 @@ local function from_variables()
     return { api_key = own_key, secret = taken, source = "PURSER_API_KEY and PURSER_SECRET_KEY" }
   end
   local missing = not own_key and not taken and "no keys" or not own_key and "PURSER_API_KEY is not set" or why_not
-  return nil, missing .. ": name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or keep a key "
-    .. "with `purser login`"
+  local kept = M.names()
+  return nil, missing .. ": name a file with --credentials, set PURSER_API_KEY and PURSER_SECRET_KEY, or "
+    .. (kept[1] and "give --account, of which there are keys: " .. table.concat(kept, ", ")
+      or "keep a key with `purser login`; `purser sim --demo` has keys to play with")
 end
 
 -- Returns the keys that the environment holds or names, the nearest first; nil alone where it has none.

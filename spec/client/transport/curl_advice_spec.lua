@@ -21,6 +21,7 @@ describe("an error", function()
     assert.matches("no connection to the proxy could be made; check `proxy`", err.message, 1, true)
     _, err = assert(new {}).wallet:coins()
     assert.matches("no connection could be made; check `base_url`", err.message, 1, true)
+    assert.matches("(the simulator: `purser sim`)", err.message, 1, true) -- nothing listens on this machine
   end)
 
   -- The environment of a process is read by libcurl in C.

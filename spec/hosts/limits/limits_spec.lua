@@ -37,6 +37,15 @@ describe("the options of a store", function()
     end
   end)
 
+  it("have forms, each of which begins as the command completes it, and names a store", function()
+    local shown, beginnings = limits.forms()
+    assert.equal("redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE", shown)
+    assert.same({ "redis://", "redis:/", "sqlite:", "postgresql:" }, beginnings)
+    for form in shown:gsub(",? or ", ", "):gmatch "[^, ]+" do
+      assert(limits.parse((form:gsub("PORT", "6379"))), form)
+    end
+  end)
+
   it("are those that a text of the command line names", function()
     for text, options in pairs {
       ["sqlite:/a b/limits.db"] = { sqlite = "/a b/limits.db" }, ["sqlite:limits.db"] = { sqlite = "limits.db" },
