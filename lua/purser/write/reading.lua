@@ -7,6 +7,7 @@
 
 local core = require "purser.core"
 local cursors = require "purser.client.history.cursor"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local history = require "purser.client.history"
 local intents = require "purser.write.intent"
@@ -373,22 +374,23 @@ function M.unite(union, reading, row)
   return united[union or row]
 end
 
---- Returns the records of a reading that show `id` as their member `name`; "record_id": the id that the journal keeps.
+--- Returns the records of a reading that show `id` as their member `name`, in any letters' case, as keys that look alike
+--- are one; "record_id": the id that the journal keeps.
 ---@return table[]
 function M.with_id(reading, name, id)
-  local index = reading.by_id[name]
+  local index, form = reading.by_id[name], name == "record_id" and tostring or digests.form
   if not index then
     index = {}
     for _, record in ipairs(reading.records) do
       local shown = record[name]
       if name == "record_id" then shown = intents.id_of(record) end
-      local key = shown ~= nil and tostring(shown)
+      local key = shown ~= nil and form(tostring(shown))
       if key then index[key] = index[key] or {} end
       if key then table.insert(index[key], record) end
     end
     reading.by_id[name] = index
   end
-  return index[tostring(id)] or {}
+  return index[form(tostring(id))] or {}
 end
 
 return M
