@@ -268,13 +268,29 @@ local function shared_window(self, question, first, last, how, since)
   return widened(question, how, earliest, math.max(last, latest + question.skew_ms))
 end
 
+-- Epoch seconds from 2001 to 2286. As milliseconds they lie before 1970-04-27.
+local FIRST_SECOND, LAST_SECOND = 1e9, 1e10 - 1
+
+-- Makes times in seconds milliseconds, as the document has them.
+local function in_milliseconds(row, value, name)
+  local records = type(value) == "table" and (row.result.page and value.data or row.result.rows and value.rows or value)
+  for _, record in ipairs(type(records) == "table" and name and records or {}) do
+    local time = type(record) == "table" and record[name]
+    if type(time) == "number" and time >= FIRST_SECOND and time <= LAST_SECOND then record[name] = time * 1000 end
+  end
+  return value
+end
+
 local function read(reading, question, row, asked, first, last, parts)
   local service, count, turn = question.service, 0, M.turn()
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
   local function run(...)
     count = count + 1
     reading.is_over = count > MOST_REQUESTS and not parts -- what is kept is read once, however long
-    if not reading.is_over then return service:read(...) end
+    if not reading.is_over then
+      local value, err = service:read(...)
+      return in_milliseconds(row, value, question.reconcile.time_member), err
+    end
     local why = ("the history takes more than %d requests"):format(MOST_REQUESTS)
     return nil, errors.new { kind = "workflow", outcome = "unknown", operation = row.full_name, message = why,
       details = { crowded = why } }
