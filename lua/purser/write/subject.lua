@@ -114,7 +114,7 @@ function M.compared(subject, record, name)
   elseif name == "id" then
     local id = record[subject.id_name]
     if is_blank(id) then return not subject.id or nil end
-    return digests.form(tostring(id)) == digests.form(subject.id)
+    return digests.form(tostring(id)) == digests.form(tostring(subject.id))
   end
   local sent, shown = subject.sent[name], M.shown_of(record, name)
   if not shown then return sent == nil or nil end
