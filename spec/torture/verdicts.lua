@@ -3,11 +3,11 @@
 --
 --   lua spec/torture/verdicts.lua KIND WORLDS FIRST
 --
--- Prints the share of lost calls that is left at the second question: by reason ("unread": no reading was whole), by the
--- way in which the service shows a member, and how much of it nobody could decide. That is proved for each call: the
--- program looks for two services, both of which show each answered call as the client saw it. One shows the call so, and
--- the other shows another payment so, a stranger's or another lost call's. To the proof alone the list of ways is known,
--- so it is a lower bound: no client knows which ways there are.
+-- Prints the share of lost calls that is left at the second question: by reason ("unread": no reading was whole), by
+-- the way in which the service shows a member, and how much of it nobody could decide. That is proved for each call:
+-- the program looks for two services, both of which show each answered call as the client saw it. One shows the call
+-- so, and the other shows another payment so, a stranger's or another lost call's. The proof knows the list of ways,
+-- and no client does, so it is a lower bound.
 
 local worlds = require "verdict_worlds"
 
@@ -122,5 +122,6 @@ local keys = {}
 for key in pairs(by_way) do keys[#keys + 1] = key end
 table.sort(keys)
 for _, key in ipairs(keys) do
-  print(("  %s  %5d lost, left %.1f %%"):format(key, by_way[key][1], 100 * by_way[key][2] / math.max(1, by_way[key][1])))
+  local of_way = by_way[key]
+  print(("  %s  %5d lost, left %.1f %%"):format(key, of_way[1], 100 * of_way[2] / math.max(1, of_way[1])))
 end

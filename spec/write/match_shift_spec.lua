@@ -45,8 +45,8 @@ local function record_of(row, params, at)
   return record
 end
 
--- A service whose histories filter by another zone, and show times in another zone or "in seconds". `records` have their
--- true times, newest first. It counts the requests for the history that it gets.
+-- A service whose histories filter by another zone, and show times in another zone or "in seconds". `records` have
+-- their true times, newest first. It counts the requests for the history that it gets.
 local function service_of(records, of, by_filter, by_shown)
   local time, through = of.reconcile.time_member, of.reconcile.lookup
   local function list(asked)

@@ -13,9 +13,9 @@ local MOST = 100 -- of a call
 ---@field fits string[]     the members that agree with the call
 ---@field differs string[]  the members that show another value, which is no form of what was sent
 
---- Returns records, the likest first: those that differ in as few members as may be, as another's coin, payee or amount
---- do; of these those that agree in most; of these the nearest in time. None is left out: a service may show even a coin
---- or a payee otherwise than it was sent.
+--- Returns records, the likest first: those that differ in as few members as may be, as another's coin, payee or
+--- amount do; of these those that agree in most; of these the nearest in time. None is left out: a service may show
+--- even a coin or a payee otherwise than it was sent.
 ---@param sent_at integer|nil
 ---@return table[]
 function M.sorted(records, operation, params, sent_at)

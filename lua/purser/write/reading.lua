@@ -390,8 +390,8 @@ function M.unite(union, reading, row)
   return united[union or row]
 end
 
---- Returns the records of a reading that show `id` as their member `name`, in any letters' case, as keys that look alike
---- are one; "record_id": the id that the journal keeps.
+--- Returns the records of a reading that show `id` as their member `name`, in any letters' case, as keys that look
+--- alike are one; "record_id": the id that the journal keeps.
 ---@return table[]
 function M.with_id(reading, name, id)
   local index, form = reading.by_id[name], name == "record_id" and tostring or digests.form
