@@ -21,18 +21,19 @@ describe("candidates", function()
       { id = "nearer", coin = "USDT", network = "TRX", address = "T1", amount = "15", applyTime = 4000 },
       { id = "as-near", coin = "USDT", network = "TRX", address = "T1", amount = "15", applyTime = 6000 },
       { id = "stranger", coin = "BTC", network = "BTC", address = "B1", amount = "2", applyTime = 5000 },
+      { id = "before", coin = "USDT", network = "TRX", address = "T1", amount = "15", applyTime = 500 },
       { id = "timeless", coin = "USDT", network = "TRX", address = "T1", amount = "15" },
     }
     local sorted = candidates.sorted(records, "wallet.withdraw", PARAMS, 5000)
-    assert.equal("nearer as-near later timeless other-amount stranger", ids(sorted))
+    assert.equal("nearer as-near later before timeless other-amount stranger", ids(sorted))
     local list = candidates.of { state = "undecided", operation = "wallet.withdraw", params = encode(PARAMS),
       record = candidates.text(sorted, encode) }
     assert.equal(ids(sorted), ids(list))
     assert.same({ "address", "amount", "coin", "network" }, list[1].fits)
-    assert.same({ "address", "coin", "network" }, list[5].fits)
-    assert.same({}, list[6].fits)
-    assert.same({ "address", "amount", "coin", "network" }, list[6].differs)
-    assert.same({}, list[5].differs) -- a fee explains the amount
+    assert.same({ "address", "coin", "network" }, list[6].fits)
+    assert.same({}, list[7].fits)
+    assert.same({ "address", "amount", "coin", "network" }, list[7].differs)
+    assert.same({}, list[6].differs) -- a fee explains the amount
     assert.is_nil(records[1].fits) -- the records are the caller's
   end)
 
