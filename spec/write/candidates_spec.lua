@@ -4,6 +4,8 @@
 local candidates = require "purser.write.candidates"
 local core = require "purser.core"
 local encode = require("purser.json").encode
+local listing_service = require "listing_service"
+local reconcile = require "purser.write.reconcile"
 
 local PARAMS = { coin = "USDT", netWork = "TRX", address = "T1", amount = "15" }
 
@@ -50,6 +52,17 @@ describe("candidates", function()
       ids(candidates.sorted(records, "wallet.withdraw", PARAMS, 5000)))
     -- a service may show each coin by another name: none is left out
     assert.equal("coin", ids(candidates.sorted({ records[1] }, "wallet.withdraw", PARAMS, 5000)))
+  end)
+
+  it("of an answer are sorted, whatever the order of the list", function()
+    local at = 1700000000000
+    local records = {
+      { id = "other", coin = "USDT", address = "T2", amount = "15", applyTime = at },
+      { id = "own", coin = "USDT", address = "T1", amount = "15", applyTime = at + 600000 },
+    }
+    local answer = reconcile.reconcile(listing_service(function() return records end),
+      { operation = "wallet.withdraw", params = PARAMS, sent_at = at, recv_window = 5000 })
+    assert.same({ "undecided", "own other" }, { answer.outcome, ids(answer.candidates) })
   end)
 
   it("of a row are those of an undecided call alone, and a row's record is no list", function()
