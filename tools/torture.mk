@@ -5,8 +5,8 @@ walks: all
 
 # Where lost calls of WORLDS drawn worlds of a KIND stay undecided, from seed FIRST_WORLD on (spec/torture/verdicts.lua).
 verdicts: all
-	@LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) spec/torture/verdicts.lua $(or $(KIND),hard) $\
-	  $(or $(WORLDS),2000) $(FIRST_WORLD)
+	@LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) spec/torture/verdicts.lua \
+	  "$(or $(KIND),hard)" $(or $(WORLDS),2000) $(FIRST_WORLD)
 
 #   make torture     payments at a service that answers badly, by workers that are killed (spec/torture); some minutes
 #   make torture PAYMENTS=1000 SEED=7        fewer, and another run
