@@ -3,11 +3,16 @@
 walks: all
 	@WALKS=$${WALKS:-2000} $(LUA) /usr/bin/busted spec/client/history/history_random_spec.lua
 
+# Where lost calls of WORLDS drawn worlds of a KIND stay undecided, from seed FIRST_WORLD on (spec/torture/verdicts.lua).
+verdicts: all
+	@LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) spec/torture/verdicts.lua \
+	  "$(or $(KIND),hard)" $(or $(WORLDS),2000) $(FIRST_WORLD)
+
 #   make torture     payments at a service that answers badly, by workers that are killed (spec/torture); some minutes
 #   make torture PAYMENTS=1000 SEED=7        fewer, and another run
 #   make rehearse SEEDS=1000 FIRST=1         the same on virtual time, where one seed is one run
 #   make rehearse SEEDS=1 FIRST=543 TELL=tell    prints every event of one
-.PHONY: torture rehearse walks
+.PHONY: torture rehearse walks verdicts
 
 PAYMENTS ?= 10000
 SEED     ?= 1

@@ -70,3 +70,12 @@ describe("a call of a client with a journal", function()
     assert.equal(withdrawal.likeness, row_of("payment", "inv-1").digest)
   end)
 end)
+
+describe("a key", function()
+  it("has one form in capitals, in small letters and in full width", function()
+    for _, pair in ipairs { { "Inv-1", "inv-1" }, { "\195\156b\195\169", "\195\188b\195\169" },
+      { "\239\188\161\239\188\170", "aj" }, { "\208\144\208\175", "\208\176\209\143" } } do
+      assert.equal(pair[2], digests.form(pair[1]))
+    end
+  end)
+end)

@@ -73,8 +73,12 @@ describe("a call with an id", function()
     assert.equal("undecided", word)
   end)
 
+  it("is done by its id in other letters' case", function()
+    assert.equal("done", with({ copy_of(transferred, { clientTranId = ID:lower() }) }, EARLY))
+  end)
+
   it("is done late by the one record of equal content that shows no id, undecided by another spelling", function()
-    for shown, expected in pairs { [""] = "done", [ID:lower()] = "undecided", [("y"):rep(32)] = "undecided" } do
+    for shown, expected in pairs { [""] = "done", ["x-" .. ID] = "undecided", [("y"):rep(32)] = "undecided" } do
       local record = copy_of(transferred, { clientTranId = shown })
       assert.equal("nothing yet", with({ record }, EARLY))
       assert.equal(expected, with({ record }, LATE))

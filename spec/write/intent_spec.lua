@@ -33,6 +33,17 @@ describe("what names a record", function()
   end)
 end)
 
+describe("a record shows a call's id", function()
+  it("in any letters' case, as keys that differ in it alone are one", function()
+    local call = { operation = "sub_account.transfer", params = transfer }
+    for shown, expected in pairs { one = true, ONE = true, ["one "] = false, two = false, [""] = false } do
+      assert.equal(expected, intents.shows_id(call, { clientTranId = shown }), shown)
+    end
+    assert.is_false(intents.shows_id(call, {}))
+    assert.is_false(intents.shows_id({ operation = "sub_account.transfer", params = move }, { clientTranId = "one" }))
+  end)
+end)
+
 describe("two calls", function()
   local function are_equal(name, params, other)
     local row = operations.by_name[name]

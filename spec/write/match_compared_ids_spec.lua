@@ -75,7 +75,14 @@ describe("a record of equal content leaves a call undecided", function()
   end)
 end)
 
-describe("a record of equal content is the call's", function()
+describe("a record is the call's", function()
+  it("where its id is the sent one in other letters' case, as keys that look alike are one", function()
+    for _, shown in ipairs { ID:upper(), ID:lower() } do
+      check_id(ID, shown, "done")
+      check_id(ID, shown, "undecided", { amount = "2" })
+    end
+    check_id("ab", "AB", "done", { memo = "12345" })
+  end)
 end)
 
 describe("a record of equal content leaves a call undecided", function()

@@ -45,8 +45,8 @@ local function record_of(row, params, at)
   return record
 end
 
--- A service whose histories filter by another zone, and show times in another zone. `records` have their true times,
--- newest first. It counts the requests for the history that it gets.
+-- A service whose histories filter by another zone, and show times in another zone or "in seconds". `records` have
+-- their true times, newest first. It counts the requests for the history that it gets.
 local function service_of(records, of, by_filter, by_shown)
   local time, through = of.reconcile.time_member, of.reconcile.lookup
   local function list(asked)
@@ -57,7 +57,7 @@ local function service_of(records, of, by_filter, by_shown)
       if at >= low and at <= high then
         local shown = {}
         for name, value in pairs(record) do shown[name] = value end
-        shown[time] = at + by_shown
+        shown[time] = by_shown == "in seconds" and math.floor(at / 1000) or at + by_shown
         found[#found + 1] = shown
       end
     end
@@ -117,6 +117,11 @@ for _, call in ipairs(calls) do
       for _, hours in ipairs { -12, -8, -5.5, 5.75, 8, 14 } do
         assert.equal("done", look(hours * HOUR, 0).outcome, hours)
       end
+    end)
+
+    it("is done where times are shown in seconds, with its id and without", function()
+      assert.equal("done", look(0, "in seconds").outcome)
+      assert.equal("done", look(0, "in seconds", without_ids(params)).outcome)
     end)
 
     it("is never taken for not done where the history shows its records in another zone", function()

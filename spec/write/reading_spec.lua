@@ -67,6 +67,26 @@ describe("a reading", function()
     return function() now, machine = now + ms, machine + ms end
   end
 
+  it("has its records' times in milliseconds, where seconds are shown, and no time of another unit", function()
+    for shown, expected in pairs { [1e9] = 1e12, [NOW / 1000] = NOW, [1e10 - 1] = 1e13 - 1000, [NOW] = NOW } do
+      shared, answer = reading.share(), function() return { { tranId = "1", timestamp = shown } } end
+      assert.equal(expected, all()[1].timestamp)
+    end
+    for _, shown in ipairs { 1e9 - 1, 1e10, NOW * 1000 } do
+      shared, answer = reading.share(), function() return { { tranId = "1", timestamp = shown } } end
+      assert.matches("make no sense", select(2, all()).message)
+    end
+  end)
+
+  it("is searched by a call's id in any letters' case, and by the record's own id as it is", function()
+    local one = { id = "r1", withdrawOrderId = "Pay-1" }
+    local shown = { records = { one }, by_id = {} }
+    assert.equal(one, reading.with_id(shown, "withdrawOrderId", "pay-1")[1])
+    assert.same({}, reading.with_id(shown, "withdrawOrderId", "pay-2"))
+    assert.equal(one, reading.with_id(shown, "record_id", "r1")[1])
+    assert.same({}, reading.with_id(shown, "record_id", "R1"))
+  end)
+
   it("serves a late look that asks for what it covers", function()
     assert.equal(0, read_again(pass(0)))
     assert.equal(0, read_again(pass(DAY)))

@@ -328,8 +328,8 @@ describe("a copy of an intent", function()
     assert.equal("done", assert(client:reconcile(copy)).outcome)
   end)
 
-  it("is undecided where the service shows the id of a withdrawal in capitals, cut, or longer", function()
-    for _, shown in ipairs { ID:upper(), ID:sub(1, 20), "x-" .. ID, " " .. ID .. " " } do
+  it("is undecided where the service shows the id of a withdrawal cut, or longer", function()
+    for _, shown in ipairs { ID:sub(1, 20), "x-" .. ID, " " .. ID .. " " } do
       local params = { coin = "USDT", address = ADDRESS, amount = "20", withdrawOrderId = ID }
       local record = { id = "w1", withdrawOrderId = shown, coin = "USDT", address = ADDRESS, amount = "20", status = 7,
         applyTime = NOW + 100 }

@@ -18,9 +18,9 @@ describe("a subject", function()
     local subject = subject_of(sent)
     for _, case in ipairs { { "amount", "20", true }, { "amount", "19", false }, { "coin", "usdt", true },
       { "address", ADDRESS, true }, { "address", "T" .. ADDRESS, false }, { "address", "", nil }, { "memo", "", true },
-      { "memo", "7", false }, { "id", "o1", true }, { "id", "o2", false }, { "id", "", nil },
-      { "time", START, true }, { "time", START + 60000, true }, { "time", START + 60001, false }, { "time", "x", nil } }
-    do
+      { "memo", "7", false }, { "id", "o1", true }, { "id", "O1", true }, { "id", "o2", false },
+      { "id", "", nil }, { "time", START, true }, { "time", START + 60000, true }, { "time", START + 60001, false },
+      { "time", "x", nil } } do
       local name = case[1] == "id" and "withdrawOrderId" or case[1] == "time" and "applyTime" or case[1]
       assert.equal(case[3], subjects.compared(subject, { [name] = case[2] }, case[1]), case[1] .. tostring(case[2]))
     end

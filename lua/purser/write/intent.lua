@@ -218,14 +218,14 @@ end
 --- Returns the error of a question that the journal refused, or could not answer.
 function M.error_of(problem) return errors.is(problem) and problem or M.journal_error("unknown", tostring(problem)) end
 
---- Returns whether a record shows the call's own id.
+--- Returns whether a record shows the call's own id, in any letters' case: keys that look alike are one.
 ---@param intent purser.Intent|purser.Call
 ---@return boolean
 function M.shows_id(intent, record)
   local row = operations.by_name[intent.operation]
   local name = row and row.reconcile and row.reconcile.client_id
   return name ~= nil and type(record) == "table" and intent.params[name] ~= nil
-    and record[name] == intent.params[name]
+    and digests.form(tostring(record[name])) == digests.form(tostring(intent.params[name]))
 end
 
 --- Keeps the end of a call, in either kind of journal. Returns true; nil and a message; or false for another call's

@@ -7,6 +7,7 @@
 
 local core = require "purser.core"
 local cursors = require "purser.client.history.cursor"
+local digests = require "purser.write.digests"
 local errors = require "purser.client.call.errors"
 local history = require "purser.client.history"
 local intents = require "purser.write.intent"
@@ -267,13 +268,29 @@ local function shared_window(self, question, first, last, how, since)
   return widened(question, how, earliest, math.max(last, latest + question.skew_ms))
 end
 
+-- Epoch seconds from 2001 to 2286. As milliseconds they lie before 1970-04-27.
+local FIRST_SECOND, LAST_SECOND = 1e9, 1e10 - 1
+
+-- Makes times in seconds milliseconds, as the document has them.
+local function in_milliseconds(row, value, name)
+  local records = type(value) == "table" and (row.result.page and value.data or row.result.rows and value.rows or value)
+  for _, record in ipairs(type(records) == "table" and name and records or {}) do
+    local time = type(record) == "table" and record[name]
+    if type(time) == "number" and time >= FIRST_SECOND and time <= LAST_SECOND then record[name] = time * 1000 end
+  end
+  return value
+end
+
 local function read(reading, question, row, asked, first, last, parts)
   local service, count, turn = question.service, 0, M.turn()
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
   local function run(...)
     count = count + 1
     reading.is_over = count > MOST_REQUESTS and not parts -- what is kept is read once, however long
-    if not reading.is_over then return service:read(...) end
+    if not reading.is_over then
+      local value, err = service:read(...)
+      return in_milliseconds(row, value, question.reconcile.time_member), err
+    end
     local why = ("the history takes more than %d requests"):format(MOST_REQUESTS)
     return nil, errors.new { kind = "workflow", outcome = "unknown", operation = row.full_name, message = why,
       details = { crowded = why } }
@@ -373,22 +390,23 @@ function M.unite(union, reading, row)
   return united[union or row]
 end
 
---- Returns the records of a reading that show `id` as their member `name`; "record_id": the id that the journal keeps.
+--- Returns the records of a reading that show `id` as their member `name`, in any letters' case, as keys that look
+--- alike are one; "record_id": the id that the journal keeps.
 ---@return table[]
 function M.with_id(reading, name, id)
-  local index = reading.by_id[name]
+  local index, form = reading.by_id[name], name == "record_id" and tostring or digests.form
   if not index then
     index = {}
     for _, record in ipairs(reading.records) do
       local shown = record[name]
       if name == "record_id" then shown = intents.id_of(record) end
-      local key = shown ~= nil and tostring(shown)
+      local key = shown ~= nil and form(tostring(shown))
       if key then index[key] = index[key] or {} end
       if key then table.insert(index[key], record) end
     end
     reading.by_id[name] = index
   end
-  return index[tostring(id)] or {}
+  return index[form(tostring(id))] or {}
 end
 
 return M

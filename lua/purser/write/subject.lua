@@ -5,6 +5,7 @@
 local addresses = require "purser.address"
 local answers = require "purser.write.answers"
 local decimal = require "purser.decimal"
+local digests = require "purser.write.digests"
 local networks = require "purser.client.operations.network"
 local operations = require "purser.client.operations"
 
@@ -113,7 +114,7 @@ function M.compared(subject, record, name)
   elseif name == "id" then
     local id = record[subject.id_name]
     if is_blank(id) then return not subject.id or nil end
-    return tostring(id) == subject.id
+    return digests.form(tostring(id)) == digests.form(tostring(subject.id))
   end
   local sent, shown = subject.sent[name], M.shown_of(record, name)
   if not shown then return sent == nil or nil end
