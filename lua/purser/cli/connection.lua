@@ -11,7 +11,6 @@ local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local report = lazy "purser.cli.report"
 local purser = lazy "purser"
-local limits = lazy "purser.hosts.limits"
 
 local M = {}
 
@@ -32,7 +31,7 @@ M.service = { "Connection",
   { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
     .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT", into = "client",
     convert = function(text)
-      if limits.parse(text) then return text end -- else it is not quoted: it may hold a password
+      if values.store(text) then return text end -- else it is not quoted: it may hold a password
       return nil, "this names no store; give redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
     end,
     values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
@@ -374,7 +373,7 @@ function M.try(options, overrides)
   end
   local safe
   local asked = options.client
-  local rate_limit = { store = asked.rate_limit and limits.parse(asked.rate_limit) }
+  local rate_limit = { store = asked.rate_limit and values.store(asked.rate_limit) }
   safe, problem = guard_of(options)
   if not safe then return nil, problem end
   local requested = {

@@ -60,24 +60,4 @@ function M.open(options)
   return database_store.new(options)
 end
 
--- Texts of the command line. No form takes a password, so messages may quote the text.
-local forms = {
-  { "^sqlite:(.+)$", function(path) return { sqlite = path } end },
-  { "^redis:(/[^/].*)$", function(path) return { redis = { path = path } } end },
-  { "^redis://([%w.-]+):(%d+)$", function(host, port) return { redis = { host = host, port = tonumber(port) } } end },
-  { "^redis://([%w.-]+)$", function(host) return { redis = { host = host } } end },
-  { "^postgresql:([^=@:/]*)$", function(name) return { postgresql = { database = name ~= "" and name or nil } } end },
-}
-
---- Returns the option that a text such as "redis://127.0.0.1:6379", "redis:/path/of/socket", "sqlite:/path" or
---- "postgresql:database" names; nil for any other.
----@param text string
----@return table|nil options
-function M.parse(text)
-  for _, form in ipairs(forms) do
-    local first, second = text:match(form[1])
-    if first then return form[2](first, second) end
-  end
-end
-
 return M
