@@ -54,7 +54,7 @@ check_use("the option rate_limit.store", "purser-nginx", function()
 end)
 check_use("the option policy", "purser-desk", function() return client_of { policy = "none" } end)
 
--- What each rock brings, and what it has no need of.
+-- Each rock brings its own, and nothing that it has no need of.
 check(pcall(require, "purser.httpd") == (rock == "purser-sim"), "purser.httpd")
 local maps = files.read "/proc/self/maps"
 check(not maps:find "microhttpd" == (rock ~= "purser-sim"), "libmicrohttpd")
