@@ -38,7 +38,8 @@ check_names(module:match "\nlocal members = (%b{})", "purser.", function(name) r
 local function transport_of(name)
   return name == "copas" or name == "cqueues" or purser.transport[name] -- these two need a library of that name
 end
-check_names(files.read(clone .. "/lua/purser/hosts/init.lua"):match "modules = (%b{})", "purser.transport.", transport_of)
+local hosts = files.read(clone .. "/lua/purser/hosts/init.lua")
+check_names(hosts:match "modules = (%b{})", "purser.transport.", transport_of)
 check_names(module:match "local function register_transports.-\nend", "purser.transport.", transport_of)
 
 -- A client reads, and writes by a journal in memory.
@@ -69,8 +70,10 @@ if command then
   for words, expected in pairs {
     operations = "\nC2 ", ["payouts --help"] = "Usage: purser payouts",
     ["journal list --journal " .. journal] = "(none)",
-    ["receive check --to sqlite:/none/db"] = "there is no /none/db", ["books events --books redis://x"] = "names no books",
-    ["sim --port 0"] = "purser.sim is in the rock purser-sim", ["test -- true"] = "purser.sim is in the rock purser-sim",
+    ["receive check --to sqlite:/none/db"] = "there is no /none/db",
+    ["books events --books redis://x"] = "names no books",
+    ["sim --port 0"] = "purser.sim is in the rock purser-sim",
+    ["test -- true"] = "purser.sim is in the rock purser-sim",
     ["limits --rate-limit redis:/none"] = "rate_limit.store is in the rock purser-nginx",
     ["doctor --drift"] = "is in the rock purser-sim",
   } do

@@ -56,8 +56,8 @@ describe("a C program that links libpurser.a", function()
   it("works without any file, package, require, io, os, debug and load", function()
     assert.equal("", make(build .. "/spec/embed"))
     local host = output(("env -i %s/spec/embed %s"):format(build, quote(SCRIPT)))
-    assert.matches("^all went, the journal \"nowhere\" cannot be opened: LuaDBI is missing: "
-      .. "luarocks install luadbi%-sqlite3 %(Debian: lua%-dbi%-sqlite3%)[^;]*$", host)
+    assert.matches("^all went, the journal \"nowhere\" cannot be opened: LuaDBI is missing; "
+      .. "install it %(LuaRocks: luadbi%-sqlite3, Debian: lua%-dbi%-sqlite3%)[^;]*$", host)
   end)
 end)
 
