@@ -12,7 +12,8 @@ description = {
   summary = "Command line for the account operations of the MEXC Spot v3 API",
   detailed = [[
     The command `purser`: balances, histories, deposit addresses, transfers, withdrawals, payouts, approvals, books.
-    `purser sim` and `purser test` also need the rock purser-sim.
+    `purser sim`, `purser test`, --record and `doctor --drift` also need the rock purser-sim, --rate-limit the rock
+    purser-nginx.
   ]],
   license = "MIT",
   homepage = address,

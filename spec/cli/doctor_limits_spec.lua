@@ -58,11 +58,6 @@ describe("purser limits", function()
       assert.equal(0, code, err)
       assert.matches("\nip +500 +10000 +0 ", out)
     end
-    local parse = require "purser.hosts.limits".parse
-    assert.same({ redis = { host = "localhost" } }, parse "redis://localhost")
-    assert.same({ redis = { host = "127.0.0.1", port = 6380 } }, parse "redis://127.0.0.1:6380")
-    assert.same({ redis = { path = "/run/redis.sock" } }, parse "redis:/run/redis.sock")
-    assert.is_nil(parse "redis://:password@127.0.0.1:6379")
   end)
 
   it("says that the store cannot be used", function()

@@ -4,6 +4,34 @@
 local core = require "purser.core"
 local values = require "purser.cli.values"
 
+describe("a database on the command line", function()
+  it("is the option that its text names, and other texts name none", function()
+    for text, options in pairs {
+      ["sqlite:/a b/limits.db"] = { sqlite = "/a b/limits.db" }, ["sqlite:limits.db"] = { sqlite = "limits.db" },
+      ["redis:/run/redis.sock"] = { redis = { path = "/run/redis.sock" } },
+      ["redis://127.0.0.1:6379"] = { redis = { host = "127.0.0.1", port = 6379 } },
+      ["redis://cache-1.example"] = { redis = { host = "cache-1.example" } },
+      ["postgresql:limits"] = { postgresql = { database = "limits" } }, ["postgresql:"] = { postgresql = {} },
+    } do
+      assert.same(options, values.store(text))
+    end
+    for _, text in ipairs { "", "sqlite:", "redis", "redis:", "redis:relative", "redis://", "redis://:word@host",
+      "redis://host:port", "redis://host:1/2", "mysql:x", "SQLITE:x", "postgresql:host=h password=word",
+      "postgresql://user:word@host/x" } do
+      assert.is_nil(values.store(text))
+    end
+  end)
+
+  it("has forms, each of which begins as the command completes it, and names a store", function()
+    local shown, beginnings = values.store_forms()
+    assert.equal("redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE", shown)
+    assert.same({ "redis://", "redis:/", "sqlite:", "postgresql:" }, beginnings)
+    for form in shown:gsub(",? or ", ", "):gmatch "[^, ]+" do
+      assert(values.store((form:gsub("PORT", "6379"))), form)
+    end
+  end)
+end)
+
 describe("a journal on the command line", function()
   it("is a file of SQLite or a database of PostgreSQL", function()
     for text, options in pairs { ["a.db"] = { sqlite = "a.db" }, ["/x/b c:d.db"] = { sqlite = "/x/b c:d.db" },

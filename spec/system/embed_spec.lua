@@ -57,7 +57,7 @@ describe("a C program that links libpurser.a", function()
     assert.equal("", make(build .. "/spec/embed"))
     local host = output(("env -i %s/spec/embed %s"):format(build, quote(SCRIPT)))
     assert.matches("^all went, the journal \"nowhere\" cannot be opened: LuaDBI is missing; "
-      .. "install it %(Debian: lua%-dbi%-sqlite3%)[^;]*$", host)
+      .. "install it %(LuaRocks: luadbi%-sqlite3, Debian: lua%-dbi%-sqlite3%)[^;]*$", host)
   end)
 end)
 

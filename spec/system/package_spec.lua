@@ -68,8 +68,20 @@ describe("make install", function()
       local script = 'print(require("purser").new {})'
       assert.matches("base_url", lines_of(bare .. path .. " ${LUA:-lua5.4} -e '" .. script .. "' 2>&1")[1])
       make("uninstall", (prefix:gsub("%$", "$$")))
-      assert.same({}, lines_of(("find %s -type f"):format(folder)))
+      assert.same({ folder, prefix }, lines_of(("find %s"):format(folder)))
     end)
+
+  it("puts all below DESTDIR, where uninstall finds it again, and leaves a folder that is another's", function()
+    local prefix, staged = folder .. "/My App", folder .. "/a stage"
+    local destination = "export DESTDIR=" .. quote(staged) .. ";"
+    make("install", prefix, destination)
+    assert.same({ staged }, lines_of(("find %s -mindepth 1 -maxdepth 1"):format(folder)))
+    assert.same({ "purser" }, lines_of(("ls %s"):format(quote(staged .. prefix .. "/bin"))))
+    assert(os.execute(("mkdir %s"):format(quote(staged .. prefix .. "/share/lua/other"))))
+    make("uninstall", prefix, destination)
+    assert.same({ "share", "share/lua", "share/lua/other" },
+      lines_of(("cd %s && find * "):format(quote(staged .. prefix))))
+  end)
 
   it("brings man pages, completion, docs and examples, and uninstall takes just these away", function()
     local prefix = folder .. "/My Apps"

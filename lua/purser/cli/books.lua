@@ -7,13 +7,13 @@ local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
-local limits = lazy "purser.hosts.limits"
 local grammar = require "purser.cli.grammar"
 local output = require "purser.cli.output"
 local purser = lazy "purser"
 local receivers = require "purser.cli.receivers"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
 local vaults = lazy "purser.desk.fleet.vault"
 
 local M = {}
@@ -38,7 +38,7 @@ end
 ---@param account string|nil  as a person names it; nil: PURSER_ACCOUNT, or the one without a name
 function M.open(text, account, more)
   text = text or credentials.variable "PURSER_BOOKS"
-  local options = text and limits.parse(text)
+  local options = text and values.store(text)
   if not options or options.redis then
     report.bad_input("%s; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS", -- it may hold a password
       text and ('"%s" names no books'):format(text:gsub(":.*", ":...")) or "no books are named")

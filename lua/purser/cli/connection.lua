@@ -11,9 +11,8 @@ local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local report = lazy "purser.cli.report"
 local purser = lazy "purser"
-local limits = require "purser.hosts.limits"
 
-local STORES, STORE_BEGINNINGS = limits.forms()
+local STORES, STORE_BEGINNINGS = values.store_forms()
 
 local M = {}
 
@@ -34,7 +33,7 @@ M.service = { "Connection",
   { "--rate-limit", "<store>", "Where use is counted, for all that share it: " .. STORES .. "; default: this command.",
     env = "PURSER_RATE_LIMIT", into = "client",
     convert = function(text)
-      if limits.parse(text) then return text end -- else it is not quoted: it may hold a password
+      if values.store(text) then return text end -- else it is not quoted: it may hold a password
       return nil, "this names no store; give " .. STORES
     end,
     values = STORE_BEGINNINGS },
@@ -376,7 +375,7 @@ function M.try(options, overrides)
   end
   local safe
   local asked = options.client
-  local rate_limit = { store = asked.rate_limit and limits.parse(asked.rate_limit) }
+  local rate_limit = { store = asked.rate_limit and values.store(asked.rate_limit) }
   safe, problem = guard_of(options)
   if not safe then return nil, problem end
   local requested = {

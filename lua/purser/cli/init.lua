@@ -13,6 +13,7 @@ local grammar = lazy "purser.cli.grammar"
 local help = lazy "purser.cli.help"
 local operation = lazy "purser.cli.operation"
 local output = lazy "purser.cli.output"
+local rocks = require "purser.client.util.rocks"
 local steps = lazy "purser.cli.steps"
 local terminal = require "purser.cli.terminal"
 local values = lazy "purser.cli.values"
@@ -20,7 +21,7 @@ local version = require "purser.version"
 
 local M = {}
 
-local UNKNOWN, NOT_WRITTEN, OWN_ERROR, INTERRUPTED = 4, 5, 70, 130
+local BAD_INPUT, UNKNOWN, NOT_WRITTEN, OWN_ERROR, INTERRUPTED = 2, 4, 5, 70, 130
 local BAD_FILE = 9 -- EBADF
 
 -- Fills closed standard streams: the next file or connection would get the stream's number, and its output.
@@ -39,10 +40,11 @@ local function code_of(problem)
   local activity = package.loaded["purser.cli.activity"]
   local summary, is_open = activity and activity.summary() or "nothing was sent", activity and activity.open > 0
   if is_open or not interrupted then terminal.settings.has_output = nil end -- it is not whole
+  local is_missing = rocks.is_missing(problem)
   terminal.clear_line()
-  terminal.say("%s%s; %s", interrupted and "interrupted" or "stopped by an error of its own: ",
-    interrupted and "" or tostring(problem), summary)
-  if not interrupted then
+  terminal.say("%s; %s", is_missing and problem or interrupted and "interrupted"
+    or "stopped by an error of its own: " .. tostring(problem), summary)
+  if not is_missing and not interrupted then
     for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
   end
   if interrupted and terminal.settings.stopped then
@@ -51,7 +53,7 @@ local function code_of(problem)
     terminal.say("OUTCOME UNKNOWN: do not do it again by hand; %s", terminal.settings.recover
       and ("`%s` finds out what became of it"):format(terminal.settings.recover) or "look what became of it")
   end
-  return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
+  return is_open and UNKNOWN or interrupted and INTERRUPTED or is_missing and BAD_INPUT or OWN_ERROR
 end
 
 -- Runs the parsed command. Returns the exit code: 0 where the command returns no number.

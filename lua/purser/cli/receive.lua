@@ -10,7 +10,6 @@ local files = require "purser.client.util.files"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local address = lazy "purser.cli.address"
-local limits = lazy "purser.hosts.limits"
 local grammar = require "purser.cli.grammar"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
@@ -74,7 +73,7 @@ end
 -- Opens the database. `makes` makes a missing database, and a client.
 local function open(options, makes)
   local text = options.to or credentials.variable "PURSER_DEPOSITS"
-  local made = text and limits.parse(text)
+  local made = text and values.store(text)
   if not made or made.redis then
     report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE", -- it may hold a password
       text and "--to names no database" or "no database is named")

@@ -132,13 +132,13 @@ end
 
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
 function M.say(_, options)
+  local world, is_new = make(options)
   local is_built, httpd = pcall(require, "purser.httpd")
   if not is_built then
     report.say("%s", tostring(httpd):find("not found", 1, true)
       and "purser.httpd is missing: build it with libmicrohttpd (Debian: libmicrohttpd-dev)" or tostring(httpd))
     return 1
   end
-  local world, is_new = make(options)
   local ok, code, has_served = pcall(serve, httpd, world, options)
   if not ok then report.say("%s", tostring(code)) end
   if options.state and (ok and has_served or not is_new) then
@@ -175,6 +175,7 @@ function M.test.say(_, options)
   if not options.command[1] then
     report.bad_input "test: there is no program; give one after --, such as: purser test -- lua5.4 pay.lua"
   end
+  local rehearse = purser.sim.rehearse -- first: it names the rock where the simulator is missing
   if not pcall(require, "purser.httpd") then
     report.bad_input "test: purser.httpd is missing: build it with libmicrohttpd"
   end
@@ -183,7 +184,7 @@ function M.test.say(_, options)
     if not core.decimal(pair[2]) then report.bad_input("--balance takes COIN=AMOUNT, not %q", pair[2]) end
     balances[pair[1]] = pair[2]
   end
-  local runs, message = purser.sim.rehearse(options.command, { seed = options.world.seed,
+  local runs, message = rehearse(options.command, { seed = options.world.seed,
     profile = options.world.profile, balances = next(balances) and balances or nil,
     on_run = function(run) show(("%s, write call %d: %s"):format(run.fault, run.at, run.wrong or "right")) end })
   clear()

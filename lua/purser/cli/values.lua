@@ -3,7 +3,6 @@
 
 local lazy = require "purser.client.util.lazy"
 local core = lazy "purser.core"
-local limits = lazy "purser.hosts.limits"
 local states = require "purser.client.operations.states"
 local utc = require "purser.client.util.utc"
 
@@ -21,9 +20,46 @@ function M.duration(text)
   return nil, ("'%s' is no duration; give 45s, 30m, 2h or 7d"):format(text)
 end
 
+-- The forms of a text that names a database, and each as the help shows it. No form takes a password, so messages may
+-- quote the text.
+local stores = {
+  { "^redis://([%w.-]+):(%d+)$", function(host, port) return { redis = { host = host, port = tonumber(port) } } end,
+    shown = "redis://HOST:PORT" },
+  { "^redis://([%w.-]+)$", function(host) return { redis = { host = host } } end },
+  { "^redis:(/[^/].*)$", function(path) return { redis = { path = path } } end, shown = "redis:/SOCKET" },
+  { "^sqlite:(.+)$", function(path) return { sqlite = path } end, shown = "sqlite:FILE" },
+  { "^postgresql:([^=@:/]*)$", function(name) return { postgresql = { database = name ~= "" and name or nil } } end,
+    shown = "postgresql:DATABASE" },
+}
+
+--- Returns the database that a text such as "redis://127.0.0.1:6379", "redis:/path/of/socket", "sqlite:/path" or
+--- "postgresql:database" names, as an option; nil for any other text.
+---@param text string
+---@return table|nil options
+function M.store(text)
+  for _, form in ipairs(stores) do
+    local first, second = text:match(form[1])
+    if first then return form[2](first, second) end
+  end
+end
+
+--- Returns the forms of such a text as one sentence's words, and how each begins.
+---@return string words, string[] beginnings
+function M.store_forms()
+  local shown, beginnings = {}, {}
+  for _, form in ipairs(stores) do
+    if form.shown then
+      shown[#shown + 1] = form.shown
+      beginnings[#shown] = form.shown:match "^%l+:/*"
+    end
+  end
+  local last = table.remove(shown)
+  return table.concat(shown, ", ") .. " or " .. last, beginnings
+end
+
 --- Returns the options of purser.journal.open; a plain path is a file of SQLite. Nil and a message for other stores.
 function M.journal(text)
-  local store = limits.parse(text) or not text:find "^%a+:" and { sqlite = text }
+  local store = M.store(text) or not text:find "^%a+:" and { sqlite = text }
   if store and not store.redis then return store end
   return nil, "this names no journal; give FILE, sqlite:FILE or postgresql:DATABASE" -- it may hold a password
 end

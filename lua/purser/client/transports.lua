@@ -24,7 +24,7 @@ end
 
 M.by_name = setmetatable({}, { __index = function(made, requested)
   if not modules[requested] then no_transport(requested) end
-  made[requested] = rocks.require(modules[requested]).new
+  made[requested] = rocks.require(modules[requested], "purser.transport." .. requested).new
   return made[requested]
 end })
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The stores by name, in options and on the command line.
+-- The stores by name, in options.
 
 local limits = require "purser.hosts.limits"
 
@@ -34,32 +34,6 @@ describe("the options of a store", function()
       assert.is_nil(store)
       assert.matches(case[2], problem, 1, true)
       assert.is_nil(problem:find("FLUSHALL", 1, true))
-    end
-  end)
-
-  it("have forms, each of which begins as the command completes it, and names a store", function()
-    local shown, beginnings = limits.forms()
-    assert.equal("redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE", shown)
-    assert.same({ "redis://", "redis:/", "sqlite:", "postgresql:" }, beginnings)
-    for form in shown:gsub(",? or ", ", "):gmatch "[^, ]+" do
-      assert(limits.parse((form:gsub("PORT", "6379"))), form)
-    end
-  end)
-
-  it("are those that a text of the command line names", function()
-    for text, options in pairs {
-      ["sqlite:/a b/limits.db"] = { sqlite = "/a b/limits.db" }, ["sqlite:limits.db"] = { sqlite = "limits.db" },
-      ["redis:/run/redis.sock"] = { redis = { path = "/run/redis.sock" } },
-      ["redis://127.0.0.1:6379"] = { redis = { host = "127.0.0.1", port = 6379 } },
-      ["redis://cache-1.example"] = { redis = { host = "cache-1.example" } },
-      ["postgresql:limits"] = { postgresql = { database = "limits" } }, ["postgresql:"] = { postgresql = {} },
-    } do
-      assert.same(options, limits.parse(text))
-    end
-    for _, text in ipairs { "", "sqlite:", "redis", "redis:", "redis:relative", "redis://", "redis://:word@host",
-      "redis://host:port", "redis://host:1/2", "mysql:x", "SQLITE:x", "postgresql:host=h password=word",
-      "postgresql://user:word@host/x" } do
-      assert.is_nil(limits.parse(text))
     end
   end)
 end)

@@ -24,18 +24,28 @@ function M.of(module)
   return "purser"
 end
 
+local told = {} -- the messages of missing rocks, to know them again
+
 --- Requires a module of Purser. Raises for a module that is not installed, with the rock that brings it.
 ---@param module string
----@param shown string|nil  the public name of the module, for the message
+---@param shown string|nil  the public name of the module or of an option that needs it, for the message
 ---@return any
 function M.require(module, shown)
   local is_there, loaded = pcall(require, module)
   if is_there then return loaded end
   local rock = M.of(module)
   if rock ~= "purser" and tostring(loaded):find(("module '%s' not found"):format(module), 1, true) then
-    error(("%s is in the rock %s: luarocks install %s"):format(shown or module, rock, rock), 0)
+    local message = ("%s is in the rock %s: luarocks install %s (Debian: lua-%s)"):format(shown or module, rock, rock,
+      rock)
+    told[message] = true
+    error(message, 0)
   end
   error(loaded, 0)
 end
+
+--- Tells whether an error is of a rock that is not installed.
+---@param problem any
+---@return boolean
+function M.is_missing(problem) return told[problem] == true end
 
 return M

@@ -60,40 +60,4 @@ function M.open(options)
   return database_store.new(options)
 end
 
--- Texts of the command line, and each as the help shows it. No form takes a password, so messages may quote the text.
-local forms = {
-  { "^redis://([%w.-]+):(%d+)$", function(host, port) return { redis = { host = host, port = tonumber(port) } } end,
-    shown = "redis://HOST:PORT" },
-  { "^redis://([%w.-]+)$", function(host) return { redis = { host = host } } end },
-  { "^redis:(/[^/].*)$", function(path) return { redis = { path = path } } end, shown = "redis:/SOCKET" },
-  { "^sqlite:(.+)$", function(path) return { sqlite = path } end, shown = "sqlite:FILE" },
-  { "^postgresql:([^=@:/]*)$", function(name) return { postgresql = { database = name ~= "" and name or nil } } end,
-    shown = "postgresql:DATABASE" },
-}
-
---- Returns the option that a text such as "redis://127.0.0.1:6379", "redis:/path/of/socket", "sqlite:/path" or
---- "postgresql:database" names; nil for any other.
----@param text string
----@return table|nil options
-function M.parse(text)
-  for _, form in ipairs(forms) do
-    local first, second = text:match(form[1])
-    if first then return form[2](first, second) end
-  end
-end
-
---- Returns the forms of such a text as one sentence's words, and how each begins.
----@return string words, string[] beginnings
-function M.forms()
-  local shown, beginnings = {}, {}
-  for _, form in ipairs(forms) do
-    if form.shown then
-      shown[#shown + 1] = form.shown
-      beginnings[#shown] = form.shown:match "^%l+:/*"
-    end
-  end
-  local last = table.remove(shown)
-  return table.concat(shown, ", ") .. " or " .. last, beginnings
-end
-
 return M

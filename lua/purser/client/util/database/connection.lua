@@ -17,11 +17,11 @@ local M = { Database = Database }
 
 local function load_driver(kind)
   local ok, driver = pcall(require, "DBI")
-  if not ok then return nil, "LuaDBI is missing; install it (Debian: " .. kind.package .. ")" end
+  local cure = ("install it (LuaRocks: %s, Debian: %s)"):format(kind.package:gsub("^lua%-", "lua"), kind.package)
+  if not ok then return nil, "LuaDBI is missing; " .. cure end
   local loaded, why = pcall(require, "dbd." .. kind.driver:lower())
   if not loaded then
-    return nil, ("LuaDBI's driver for %s is missing; install it (Debian: %s): %s"):format(kind.driver, kind.package,
-      tostring(why):match("^[^\n]*"))
+    return nil, ("LuaDBI's driver for %s is missing; %s: %s"):format(kind.driver, cure, tostring(why):match("^[^\n]*"))
   end
   return driver
 end
