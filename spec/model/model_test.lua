@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- make test-all: 40 s
+-- make test-all: 90 s
 -- Checks the model of the write call with spin: over every interleaving it has no error, every call ends, and with any
 -- one sentence of the design taken out it has a counterexample. PURSER_DEATHS=2 lets processes die twice: five times
 -- the states.
