@@ -73,11 +73,14 @@ SHARED := -shared -Wl,-z,nodelete -Wl,-z,relro,-z,now
 HARDEN += -fstack-clash-protection
 endif
 
-CORE_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/*.c))
+# Nothing in core knows a Lua: the folders of all Luas share its objects, and any other BUILD has its own.
+SHARED_BUILD  := $(if $(filter build/$(LUA),$(BUILD)),build/shared,$(BUILD))
+CORE_OBJECTS  := $(patsubst src/%.c,$(SHARED_BUILD)/%.o,$(wildcard src/core/*.c))
 BIND_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/bind/*.c))
 # Two modules: purser.http holds what needs libcurl, and a copy of the little that both need.
-HTTP_OBJECTS  := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/core/http*.c src/bind/http*.c src/bind/l_http*.c))
-BOTH_OBJECTS  := $(addprefix $(BUILD)/,core/buf.o core/clock.o core/ip.o bind/lpu.o)
+HTTP_OBJECTS  := $(patsubst src/%.c,$(SHARED_BUILD)/%.o,$(wildcard src/core/http*.c)) \
+  $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/bind/http*.c src/bind/l_http*.c))
+BOTH_OBJECTS  := $(addprefix $(SHARED_BUILD)/core/,buf.o clock.o ip.o) $(BUILD)/bind/lpu.o
 MODULES       := $(addprefix $(BUILD)/purser/,core.so http.so httpd.so)
 HTTPD_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/httpd/*.c))
 SPEC_TOOLS    := $(BUILD)/spec/peer
@@ -90,7 +93,7 @@ export LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
 # Lua prefers these to the two above, and would test what is installed.
 unexport LUA_PATH_5_2 LUA_CPATH_5_2 LUA_PATH_5_3 LUA_CPATH_5_3 LUA_PATH_5_4 LUA_CPATH_5_4 LUA_PATH_5_5 LUA_CPATH_5_5
 
-.PHONY: all demo test spec test-all nginx-modules lint c-tests install uninstall clean help setup setup-test
+.PHONY: all demo test spec test-all nginx-modules lint c-tests install uninstall clean help setup setup-test setup-all
 
 all: $(MODULES)
 
@@ -116,12 +119,17 @@ else
 	@$(RUN_TESTS) quick
 endif
 
-# A part that cannot be installed or built here fails by the name of its tests; the others run all the same.
+# A part that cannot be installed or built here fails by the name of its tests; the others run all the same. What no
+# build needs is installed beside the builds: apt-get mostly waits. What npm or pandoc makes comes after it.
 test-all:
-	-@tools/setup build test hosts versions hosts-all browser site torture model books
+	-@tools/setup build test hosts versions
 	-@for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do $(call FOR_SPECS,$$lua) EXTRA_CFLAGS=-Werror; done
-	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE) $(DUEL) $(MCP)
+	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 setup-all c-tests hosts-build bundle asan-build
+	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 site $(AXE) $(DUEL) $(MCP)
 	@$(RUN_TESTS) all
+
+setup-all:
+	@tools/setup hosts-all browser site torture model books
 
 # Prints the name of each check as it ends. A file is found whatever its name ends in: _spec.lua or _test.lua.
 SPEC ?= spec
@@ -152,10 +160,10 @@ $(BUILD)/purser/httpd.so: $(HTTPD_OBJECTS)
 $(BUILD)/bind/core_library.o: CORE_CFLAGS += '-DLPU_LIBCURL_NEEDS=$(LIBCURL_NEEDS)'
 
 # Looks at what has to be installed first: these files name the package of a header that is missing.
-$(filter-out %/core/check_deps.o,$(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS)): | $(BUILD)/core/check_deps.o
+$(filter-out %/core/check_deps.o,$(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS)): | $(SHARED_BUILD)/core/check_deps.o
 $(filter-out %/httpd/check_deps.o,$(HTTPD_OBJECTS)): | $(BUILD)/httpd/check_deps.o
-$(filter-out %check_deps.o,$(HTTP_OBJECTS)): | $(BUILD)/core/http_check_deps.o
-$(BUILD)/core/check_deps.o: | $(BUILD)/lua-headers
+$(filter-out %check_deps.o,$(HTTP_OBJECTS)): | $(SHARED_BUILD)/core/http_check_deps.o
+$(SHARED_BUILD)/core/check_deps.o $(BIND_OBJECTS) $(HTTPD_OBJECTS): | $(BUILD)/lua-headers
 # Other flags make other objects.
 $(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS): Makefile
 $(BUILD)/lua-headers:
@@ -164,7 +172,7 @@ $(BUILD)/lua-headers:
 	  echo "make: the headers of $(LUA) are missing. Debian: lib$(patsubst luajit,luajit2-5.1,$(LUA:lua5.1=lua5.1-0))-dev; docs/install.md has others" >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 
-$(BUILD)/core/%.o: src/core/%.c
+$(SHARED_BUILD)/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(STRICT) $(CORE_CFLAGS) -MMD -MP -c -o $@ $<
 

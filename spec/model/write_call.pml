@@ -48,12 +48,13 @@ byte clock;
 typedef Row { byte state; byte stamp; byte attempts; byte record; bool answered }
 Row row[KEYS];
 
-/* The service's books: record i + 1 is of key maker[i], was made at made[i] and shows from shown[i] on. */
+/* The service's books: record i + 1 is of key maker[i], was made at made[i] and shows from shown[i] on; 0: it shows. */
 byte records, maker[RECORDS], made[RECORDS], shown[RECORDS];
 
 byte waits[2], answer[2];        /* the request a process waits for; the record that its answer names, 0: none came */
 chan net = [2] of { byte, byte, byte };
 byte deaths, lost_pages;
+bool is_first = true;            /* the two processes are alike: the one that begins first is called 0 */
 
 #define REQUEST(k, stamp) ((k) * 16 + (stamp) + 1)
 
@@ -77,9 +78,12 @@ inline check_claims(k) {
 #define IS_OVER(k) (row[k].state == DONE || row[k].state == UNDECIDED || \
   (row[k].state == NOT_DONE && (row[k].attempts == ATTEMPTS || clock > LAST_SEND)))
 
+#define IF_LATE(i) (shown[i] > clock -> shown[i] : 0)
+
 active proctype Clock() {
   do
-  :: clock < END_OF_TIME -> clock++
+  :: d_step { clock < END_OF_TIME -> clock++;
+      shown[0] = IF_LATE(0); shown[1] = IF_LATE(1); shown[2] = IF_LATE(2); shown[3] = IF_LATE(3); shown[4] = IF_LATE(4) }
   :: clock == END_OF_TIME -> break
   od
 }
@@ -97,7 +101,7 @@ end:
 #endif
         choose(late);
         assert(records < RECORDS);
-        maker[records] = k; made[records] = clock; shown[records] = clock + (late -> LATE : 0);
+        maker[records] = k; made[records] = clock; shown[records] = (late -> clock + LATE : 0);
         records++;
         check_claims(k);
         if :: waits[process] == REQUEST(k, stamp) -> answer[process] = records :: else fi;
@@ -203,6 +207,7 @@ proctype Process(byte me) {
 #endif
 again:
   atomic {
+    if :: is_first -> is_first = false; run Process(1) :: else fi;
     k = 0; stamp = 0; seen = 0; i = 0; past = false; whole = false; answer[me] = 0; waits[me] = 0;
     if
     :: MINE(0) -> k = 0
@@ -293,6 +298,18 @@ wait:
 ended: skip
 }
 
+/* A record that shows its id belongs to one key, as every record does where there is one key: contents tell nothing there. */
 init {
-  atomic { choose(equal); choose(shows_ids); if :: shows_ids -> shows_content = true :: else -> choose(shows_content) fi; run Process(0); run Process(1) }
+  atomic {
+    choose(shows_ids);
+    if
+    :: shows_ids -> shows_content = true
+    :: else ->
+      choose(shows_content);
+#ifndef ONE_KEY
+      choose(equal)
+#endif
+    fi;
+    run Process(0)
+  }
 }
