@@ -12,8 +12,8 @@ local lazy = require "purser.client.util.lazy"
 local address = lazy "purser.cli.address"
 local limits = lazy "purser.hosts.limits"
 local grammar = require "purser.cli.grammar"
+local notes = require "purser.cli.notes"
 local output = require "purser.cli.output"
-local payments_plan = require "purser.cli.payments_plan"
 local plain_text = require "purser.client.util.plain_text"
 local purser = lazy "purser"
 local receivers = require "purser.cli.receivers"
@@ -134,10 +134,9 @@ end
 
 -- Says what a person should look at in the addresses of a customers' file, or of the customers that are kept.
 local function say_warnings(receive, text, path)
-  local list = report.must(receive:warnings(text))
-  for _, one in ipairs(list) do one.key, one.odd, one.problems = one.customer, {}, {} end
-  local notes = payments_plan.notes { path = path, noun = "customer", payments = list, shortages = {} }
-  for _, note in ipairs(notes) do report.say("%s", plain_text.clean(note)) end
+  local lines = notes.lines { rows = report.must(receive:warnings(text)), texts = "warnings", name = "warning",
+    noun = "customer", key = "customer", path = path }
+  for _, line in ipairs(lines) do report.say("%s", plain_text.clean(line)) end
 end
 
 -- Steps of an action that shows something: the opened deposits, a text and the exit code.

@@ -250,7 +250,8 @@ local words = { evm = "Ethereum and the networks like it", move = "Aptos, Sui an
 ---@param family string
 ---@return string
 function M.words(family)
-  return words[family] or index().first_network[family] or family:find "^ss58/" and "a network of Polkadot's kind" or family
+  return words[family] or index().first_network[family]
+    or family:find "^ss58/" and "a network of Polkadot's kind" or family
 end
 
 --- Returns the network that a family is usually of; nil for a family of several.
