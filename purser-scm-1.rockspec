@@ -217,6 +217,7 @@ build = {
       ["purser.desk.workflow.dust"] = "lua/purser/desk/workflow/dust.lua",
       ["purser.desk.workflow.init"] = "lua/purser/desk/workflow/init.lua",
       ["purser.desk.workflow.plan"] = "lua/purser/desk/workflow/plan.lua",
+      ["purser.desk.workflow.transactions"] = "lua/purser/desk/workflow/transactions.lua",
       ["purser.desk.workflow.wait"] = "lua/purser/desk/workflow/wait.lua",
       ["purser.hosts.copas"] = "lua/purser/hosts/copas.lua",
       ["purser.hosts.cqueues"] = "lua/purser/hosts/cqueues.lua",
