@@ -212,7 +212,7 @@ function actions.plan.say(screen, options)
     if total.is_short then report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
   if plan.odd > 0 then
-    report.say("%s like a mistake (odd, above): --yes alone does not pay, --allow-equal does",
+    report.say("%s like a mistake (odd, above): --yes alone pays nothing, --yes --allow-equal does",
       of_all(plan.odd, plan, "looks", "look"))
   end
   report.note("next: %s", next_line(screen, options))
