@@ -104,6 +104,11 @@ end
 
 local function amount_text(row) return (row.params.amount and row.params.amount .. " " or "") .. asset_of(row) end
 
+--- Returns a number of a plan's payments and a verb: "1 of 3 payments has".
+function M.of_all(number, plan, one, many)
+  return counted(number, "of %s " .. one, "of %s " .. many):format(counted(#plan.payments, "payment"))
+end
+
 --- Returns when the first payment leaves, and why not at once.
 ---@param wait { ms: integer, why: string }
 ---@param is_new boolean|nil  the journal does not exist yet

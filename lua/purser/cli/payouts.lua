@@ -29,11 +29,6 @@ local counted, look = plain_text.counted, payouts_opened.look
 
 M.grammar = payouts_grammar.grammar
 
--- Returns a number of a plan's payments and a verb: "1 of 3 payments has".
-local function of_all(number, plan, one, many)
-  return counted(number, "of %s " .. one, "of %s " .. many):format(counted(#plan.payments, "payment"))
-end
-
 -- Returns the payments of a file: a list, or a plan that was written for persons to sign, as `written`.
 local function read_list(options)
   local path, text = options.file, nil
@@ -142,7 +137,7 @@ end
 -- Ends the command where a plan has errors or refused rows.
 local function reject(plan, options)
   if plan.bad > 0 then
-    report.bad_input("%s errors; nothing was sent", of_all(plan.bad, plan, "has", "have"))
+    report.bad_input("%s errors; nothing was sent", payments_plan.of_all(plan.bad, plan, "has", "have"))
   end
   if not plan.refused[1] then return end
   for _, line in ipairs(payments_plan.refused(plan, commands(options))) do report.say("%s", line) end
@@ -213,7 +208,7 @@ function actions.plan.say(screen, options)
   end
   if plan.odd > 0 then
     report.say("%s like a mistake (odd, above): --yes alone pays nothing, --yes --allow-equal does",
-      of_all(plan.odd, plan, "looks", "look"))
+      payments_plan.of_all(plan.odd, plan, "looks", "look"))
   end
   report.note("next: %s", next_line(screen, options))
   if plan.wait and options.journal then
@@ -279,7 +274,7 @@ local function check_unasked(plan, options, is_new)
   if plan.odd > 0 and not options.allow_equal then
     for _, line in ipairs(payments_plan.notes(plan, true)) do report.say("%s", line) end
     report.fail(report.NOT_SENT, "payouts: %s like a mistake, so nothing was sent; if all is right, give "
-      .. "--allow-equal, or confirm without --yes", of_all(plan.odd, plan, "looks", "look"))
+      .. "--allow-equal, or confirm without --yes", payments_plan.of_all(plan.odd, plan, "looks", "look"))
   end
   if plan.wait then report.note("the first payment leaves %s", payments_plan.leaves(plan.wait, is_new)) end
   for line in payments_plan.kept(plan, commands(options)):gmatch "[^\n]+" do report.say("%s", line) end

@@ -10,7 +10,7 @@ local purser = require "purser"
 local purser_address = require "purser.address"
 local queues = require "purser.desk.payouts.queue"
 local runs = require "purser.desk.payouts.runs"
-local transactions = require "purser.desk.workflow.transactions"
+local transactions = require "purser.client.util.transactions"
 local utc = require "purser.client.util.utc"
 
 local M = {}

@@ -10,7 +10,7 @@ local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local plain_text = require "purser.client.util.plain_text"
 local planned = require "purser.write.planned"
-local transactions = require "purser.desk.workflow.transactions"
+local transactions = require "purser.client.util.transactions"
 
 local M = {}
 

@@ -3,7 +3,7 @@
 
 local purser = require "purser"
 local simulated = require "simulated"
-local transactions = require "purser.desk.workflow.transactions"
+local transactions = require "purser.client.util.transactions"
 
 local TRON = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 local UNKNOWN = ("5b"):rep(32)
