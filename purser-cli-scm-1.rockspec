@@ -51,6 +51,7 @@ build = {
       ["purser.cli.journal"] = "lua/purser/cli/journal.lua",
       ["purser.cli.listing"] = "lua/purser/cli/listing.lua",
       ["purser.cli.mistakes"] = "lua/purser/cli/mistakes.lua",
+      ["purser.cli.notes"] = "lua/purser/cli/notes.lua",
       ["purser.cli.operation"] = "lua/purser/cli/operation.lua",
       ["purser.cli.operations"] = "lua/purser/cli/operations.lua",
       ["purser.cli.output"] = "lua/purser/cli/output.lua",

@@ -206,6 +206,7 @@ build = {
       ["purser.client.util.rocks"] = "lua/purser/client/util/rocks.lua",
       ["purser.client.util.secrets"] = "lua/purser/client/util/secrets.lua",
       ["purser.client.util.suggest"] = "lua/purser/client/util/suggest.lua",
+      ["purser.client.util.transactions"] = "lua/purser/client/util/transactions.lua",
       ["purser.client.util.tz_file"] = "lua/purser/client/util/tz_file.lua",
       ["purser.client.util.utc"] = "lua/purser/client/util/utc.lua",
       ["purser.client.util.views"] = "lua/purser/client/util/views.lua",

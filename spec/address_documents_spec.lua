@@ -28,7 +28,7 @@ end
 -- Returns every family that some network of the table has.
 local function families()
   local set = {}
-  for _, row in ipairs(network_table.list) do
+  for _, row in ipairs(network_table.list()) do
     for _, family in ipairs(row.families) do set[family:gsub("^ss58/.*", "ss58")] = true end
   end
   return set

@@ -250,7 +250,7 @@ describe("a text of several readings", function()
     for line in io.lines "spec/golden/addresses.tsv" do texts[#texts + 1] = line:match "[^\t]+$" end
     for _, text in ipairs(texts) do
       local readings = address.read(text)
-      for _, row in ipairs(readings[2] and network_table.list or {}) do
+      for _, row in ipairs(readings[2] and network_table.list() or {}) do
         local count, families = 0, " " .. table.concat(row.families, " ") .. " "
         for _, one in ipairs(readings) do
           local is_of_polkadot = one.family:find "^ss58/" and families:find(" ss58/", 1, true)

@@ -127,7 +127,7 @@ describe("a command that is refused", function()
       "--yes" }, at.keys)
     os.tmpname = made -- luacheck: ignore
     assert.equal(2, code)
-    assert.matches("1 of 1 payments have errors; nothing was sent", err, 1, true)
+    assert.matches("1 of 1 payment has errors; nothing was sent", err, 1, true)
     assert.is_nil(io.open(journal))
     for _, name in ipairs(names) do
       for _, suffix in ipairs { "", "-wal", "-shm" } do assert.is_nil(io.open(name .. suffix), name) end

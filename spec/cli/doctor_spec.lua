@@ -122,7 +122,7 @@ describe("purser doctor", function()
     assert.equal("warn", findings["ip list"].state)
     findings, out = under { name = "Safe", ip = "127.0.0.1" }
     assert.matches("VALID; it does not end", out, 1, true)
-    assert.same({ "ok", "1 addresses" }, { findings["ip list"].state, findings["ip list"].text })
+    assert.same({ "ok", "1 address" }, { findings["ip list"].state, findings["ip list"].text })
     findings = under { name = "Reader", permissions = "SPOT_ACCOUNT_READ" }
     assert.equal("ok", findings["ip list"].state)
     local other = require("service").start { "--set", "key_days=10" }

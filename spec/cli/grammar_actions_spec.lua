@@ -55,7 +55,7 @@ describe("an action", function()
   -- The only options of others that stand for an own one.
   local SAME = { asset = "coin", coin = "asset", dry = "dry-run", from = "fromAccountType since", state = "status",
     status = "state", addresses = "address", ["sub-accounts"] = "subAccount", id = "tranId", amount = "to",
-    to = "toAccountType until address", note = "remark" }
+    to = "toAccountType until address books", books = "to", sqlite = "books to journal", note = "remark" }
 
   it("takes no option of another command for a slip of an own one", function()
     local leaves, all = {}, {}

@@ -234,7 +234,7 @@ describe("purser payouts", function()
     assert.matches("odd.csv:2: odd: 2 payments (lines 2-3): 2 equal rows: each pays 20 USDT to " .. TRON, err, 1, true)
     assert.matches("--allow-equal", err, 1, true)
     _, err = ends(3, "run", path, "--yes", unpack(words))
-    assert.matches("2 of 2 payments look like a mistake, so nothing was sent; if they are right, give --allow-equal",
+    assert.matches("2 of 2 payments look like a mistake, so nothing was sent; if all is right, give --allow-equal",
       err, 1, true)
     assert.equal(before, counts("wallet.withdraw").received)
     local code, shown = command.run_on_terminal({ "payouts", path, unpack(words) }, keys, "no\n")
@@ -253,7 +253,7 @@ describe("purser payouts", function()
   it("says how many lines begin with #", function()
     local path = list("comments", "# of July\n" .. files.read(withdrawals("comments", "#1017 20", "1018 20")))
     local _, err = ends(0, "plan", path, "--operation", "wallet.withdraw")
-    assert.matches("2 of the lines of %S+ begin with #, so they are no payments", err)
+    assert.matches("%S+: 2 lines begin with #, so no payment is there", err)
   end)
 
   it("takes no queue and no worker without a name: an empty variable would pay the list once more", function()
@@ -422,7 +422,7 @@ describe("purser payouts", function()
     local code
     code, out, err = command.run({ "journal", "recover", "--journal", journal }, keys)
     assert.same({ 4, "no single call is open\n" }, { code, out })
-    assert.matches('the queue "default" has %d+ payments that are sent and 0 undecided: '
+    assert.matches('the queue "default" has %d+ open payments: sent %d+, undecided 0; '
       .. "`purser payouts run", err)
     err = select(2, ends(0, "run", unpack(words, 2)))
     assert.matches("all 50 payments are made", err)

@@ -36,7 +36,7 @@ describe("purser receive", function()
     assert.equal(2, (receive("run", "--to", db, "--once")))
     local code, out, err = receive("begin", "--to", db)
     assert.equal(0, code, err)
-    assert.matches("0 succeeded before now: not credited; 0 pending", out)
+    assert.matches("0 deposits of before now, not credited; 0 pending, credited when they succeed", out)
     code, out, err = receive("address", "alice", "USDT", "--to", db)
     assert.same({ 2, "" }, { code, out })
     assert.matches("missing argument 'network'", err, 1, true)
@@ -73,6 +73,17 @@ describe("purser receive", function()
     code, out = receive("check", "--to", db)
     assert.equal(0, code)
     assert.matches("USDT  received 250 = credited 250", out)
+  end)
+
+  it("names the file of a wrong line", function()
+    local path = at.file("customer,address\nann,TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STn\n")
+    for _, given in ipairs { { "begin" }, { "run", "--once", "--run", "shop=cat" },
+      { "run", "--dry" } } do
+      local code, out, err = receive(given[1], "--to", db, "--customers", path, unpack(given, 2))
+      assert.same({ 2, "" }, { code, out })
+      assert.is_truthy(err:gsub("%s+", " "):find("purser: " .. path .. ": line 2: the address", 1, true), err)
+      if given[1] == "begin" then assert.equal(0, (receive("begin", "--to", db))) end
+    end
   end)
 
   it("warns of addresses in a customers' file as of those in a list", function()

@@ -11,6 +11,7 @@ local ends = require "purser.cli.ends"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local grammar = require "purser.cli.grammar"
+local plain_text = require "purser.client.util.plain_text"
 local plan_text = require "purser.desk.approvals.plan_text"
 local policy = require "purser.desk.approvals.policy"
 local policy_chain = require "purser.desk.approvals.policy_chain"
@@ -130,7 +131,9 @@ local function write_plans(client, digest)
   for _, plan in ipairs(report.must(purser.approvals.status { client = client })) do
     if not digest or plan.plan.digest == digest then
       local lacks = {}
-      for text, count in pairs(plan.unmet) do lacks[#lacks + 1] = ("%s (%d rows)"):format(text, count) end
+      for text, count in pairs(plan.unmet) do
+        lacks[#lacks + 1] = ("%s (%s)"):format(text, plain_text.counted(count, "row"))
+      end
       table.sort(lacks)
       local state = plan.withdrawn and "withdrawn by " .. plan.withdrawn or plan.expired and "expired"
         or lacks[1] and table.concat(lacks, "; ") or "approved"
@@ -360,8 +363,8 @@ policies["try"] = showing(function(options, text)
     since = options.since and core.now_ms() - options.since or nil })
   journal:close()
   local function day(ms) return ms and purser.utc.text(ms):sub(1, 10) or "-" end
-  local out = { ("%d payments, %s to %s; waited %d; not judged %d"):format(trial.payments, day(trial.first),
-    day(trial.last), trial.waited, trial.not_judged), ("paid unasked %d"):format(trial.unasked) }
+  local out = { ("%s, %s to %s; waited %d; not judged %d"):format(plain_text.counted(trial.payments, "payment"),
+    day(trial.first), day(trial.last), trial.waited, trial.not_judged), ("paid unasked %d"):format(trial.unasked) }
   lines_of(out, "asked", sorted_pairs(trial.asked, "%s %d"))
   if trial.busiest then out[#out + 1] = ("busiest day: %s, %d"):format(trial.busiest.day, trial.busiest.asked) end
   out[#out + 1] = ("refused %d"):format(trial.refused)

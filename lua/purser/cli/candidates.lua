@@ -39,7 +39,7 @@ function M.text(operation, list)
     lines[#lines + 1] = cells_of(list[#lines + 1], row and row.reconcile and row.reconcile.time_member)
   end
   local left = #list - #lines
-  local more = left > 0 and ("%d more %s less like it\n"):format(left, left == 1 and "is" or "are") or ""
+  local more = left > 0 and plain_text.counted(left, "more is", "more are") .. " less like it\n" or ""
   return "it may be one of these; compare them with the service's page:\n"
     .. output.aligned(TITLES, lines, COLUMNS) .. more
 end

@@ -7,6 +7,7 @@ local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local lazy = require "purser.client.util.lazy"
 local planned = lazy "purser.write.planned"
+local plain_text = require "purser.client.util.plain_text"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local report = lazy "purser.cli.report"
@@ -282,8 +283,7 @@ function M.finish(options, code)
   drop_stand_in()
   if not recorder then return code end
   local ok, problem = recorder:close()
-  report.note("%d %s written to %s", recorder.count, recorder.count == 1 and "exchange was" or "exchanges were",
-    options.record)
+  report.note("%s written to %s", plain_text.counted(recorder.count, "exchange was", "exchanges were"), options.record)
   if ok then return code end
   report.say("%s", problem)
   return code == report.DONE and report.NOT_WRITTEN or code
@@ -301,8 +301,8 @@ local function tell_of_open_calls(journal, options)
   local count, err = journal:open_count()
   if not count then report.say("the journal could not be asked for open calls: %s", report.sentence(err)) end
   if not count or count.calls == 0 then return end
-  report.note("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
-    .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
+  report.note("the journal holds %s of this account: `purser journal recover%s` finds out what became of %s",
+    plain_text.counted(count.calls, "open call"), M.words(options), count.calls == 1 and "it" or "them")
 end
 
 local function make(requested, options, safe)

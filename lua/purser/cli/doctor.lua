@@ -143,7 +143,7 @@ local function check_validity(findings, key)
     findings:add("warn", "key", text .. "the service does not say when it ends", "look at its page")
   else
     local is_soon = days <= SOON_DAYS
-    findings:add(is_soon and "warn" or "ok", "key", text .. ("it ends in %d days"):format(days),
+    findings:add(is_soon and "warn" or "ok", "key", text .. "it ends in " .. plain_text.counted(days, "day"),
       is_soon and "make another key, or give this one an IP list: then it does not end" or nil)
   end
 end
@@ -152,7 +152,7 @@ local function check_ip_list(findings, key)
   local list, permissions = key.ipWhiteList or "", key.permissions or ""
   local _, commas = list:gsub(",", ",")
   if list ~= "" then
-    findings:add("ok", "ip list", ("%d addresses"):format(commas + 1))
+    findings:add("ok", "ip list", plain_text.counted(commas + 1, "address", "addresses"))
   elseif permissions:find("_WRITE", 1, true) then
     findings:add("warn", "ip list", "none: whoever has the key may write from anywhere",
       "give the key an IP list on the service's page, or by live.change_api_key")
@@ -259,8 +259,8 @@ local function compare(options)
   for _, one in ipairs(result.skipped) do
     records[#records + 1] = { operation = one.operation, kind = "not compared", found = one.why }
   end
-  report.note("%d answers compared with purser %s, profile %s: %d differences", result.compared, version,
-    sources.profile or "default", count)
+  report.note("%s compared with purser %s, profile %s: %s", plain_text.counted(result.compared, "answer"), version,
+    sources.profile or "default", plain_text.counted(count, "difference"))
   output.print(DIFFERENCES, records, options)
   if result.compared == 0 then return report.NOT_SENT end
   return count == 0 and report.DONE or report.REJECTED

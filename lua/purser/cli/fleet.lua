@@ -11,6 +11,7 @@ local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
 local output = require "purser.cli.output"
 local purser = lazy "purser"
+local plain_text = require "purser.client.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local fleets = lazy "purser.desk.fleet"
@@ -115,7 +116,8 @@ local function open(options, kind)
   if not fleet then report.bad_input("%s: %s", options.declaration, report.sentence(err)) end
   local show_progress, clear = terminal.progress_line()
   activity.on_answer = function(count)
-    show_progress(("%d requests, for %d accounts"):format(count, #(declared.accounts or {})))
+    show_progress(("%s, for %s"):format(plain_text.counted(count, "request"),
+      plain_text.counted(#(declared.accounts or {}), "account")))
   end
   return { fleet = fleet, sources = sources, vault = vault, clear = clear, left_out = {} }
 end
@@ -182,8 +184,8 @@ local function say_list(screen, options, list, err)
   local text = output.rows(PAYMENTS, records, options)
   if not list[1] and options.format == "csv" then text = text .. purser.payouts.NO_PAYMENT .. "\n" end
   output.write(text, options)
-  report.note(list[1] and "%d payment%s; next: purser payouts run %s --journal FILE" or "nothing is to be moved", #list,
-    #list == 1 and "" or "s", options.output or "LIST")
+  report.note(list[1] and "%s; next: purser payouts run %s --journal FILE" or "nothing is to be moved",
+    plain_text.counted(#list, "payment"), options.output or "LIST")
 end
 
 local function list_of(make) -- the steps of an action that writes a list of payments

@@ -206,13 +206,16 @@ local function given_for(option, option_of, words, at)
   return follows, at + 1
 end
 
-local function file_option(command)
-  local found
+-- Returns the option that a path or a database without one may belong to; nil for none.
+local function file_option(command, word)
+  local found = {}
   M.each_option(command, function(option)
     local takes, name = M.takes(option), M.name_of(option)
-    found = found or name ~= "--output" and (takes == "<file>" or takes == "<database>") and name or nil
+    if takes and name ~= "--output" then found[takes] = found[takes] or name end
   end)
-  return found
+  local file, database = found["<file>"], found["<database>"]
+  if word:find "^%l+:" then return database or file end
+  return file or database
 end
 
 --- Calls fn(text, option, name) for each text that an argument or option has; for each of a list.
@@ -320,7 +323,7 @@ local function read_words(root, names, command, words, at)
     elseif rest or not word:find "^%-." then
       local argument = arguments[given + 1]
       if not argument then
-        local last, other = arguments[#arguments], word:find "[./:]" and file_option(command)
+        local last, other = arguments[#arguments], word:find "[./:]" and file_option(command, word)
         if other and not last then return nil, ("'%s' belongs to no option; is it %s %s?"):format(word, other, word) end
         return nil, last and ("'%s' is one word too many: <%s> was given"):format(word, last[1])
           or ("'%s' belongs to no option; write --NAME before a value"):format(word)

@@ -8,6 +8,7 @@ local grammar = require "purser.cli.grammar"
 local lazy = require "purser.client.util.lazy"
 local json = require "purser.json"
 local output = require "purser.cli.output"
+local plain_text = require "purser.client.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -207,9 +208,9 @@ local function tell_of_payments(journal, options)
       has_any = true
       local words = connection.words(options)
         .. (queue.queue ~= "default" and " --queue " .. values.shell_word(queue.queue) or "")
-      report.say('the queue "%s" has %d payments that are sent and %d undecided: `purser payouts '
-        .. 'run%s` finds out about those that are sent, `purser payouts report%s` lists all', queue.queue,
-        queue.sent, queue.undecided, words, words)
+      report.say('the queue "%s" has %s: sent %d, undecided %d; `purser payouts run%s` finds out '
+        .. 'about what is sent, `purser payouts report%s` lists all', queue.queue,
+        plain_text.counted(queue.sent + queue.undecided, "open payment"), queue.sent, queue.undecided, words, words)
     end
   end
   return has_any

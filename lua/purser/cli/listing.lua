@@ -5,6 +5,7 @@ local core = require "purser.core"
 local errors = require "purser.client.call.errors"
 local files = require "purser.client.util.files"
 local output = require "purser.cli.output"
+local plain_text = require "purser.client.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -35,7 +36,7 @@ end
 
 local function progress_of(row, count, record)
   local at = record and record[row.paging.time_member or ""]
-  return ("%s: %d records%s"):format(row.full_name, count,
+  return ("%s: %s%s"):format(row.full_name, plain_text.counted(count, "record"),
     type(at) == "number" and ", up to " .. values.show_time(at) or "")
 end
 
@@ -179,7 +180,9 @@ function M.follow(client, row, params, options, see)
   until #records < CHUNK
   local code, place = err and report.failure(row, {}, err) or report.DONE, walk:cursor()
   if place then code = math.max(code, keep(options, place)) end
-  if err and not options.output then report.say("%d records were written before that", count) end
+  if err and not options.output then
+    report.say("%s written before that", plain_text.counted(count, "record was", "records were"))
+  end
   if err then terminal.settings.has_output = nil end -- it is not whole
   return code
 end

@@ -69,11 +69,13 @@ end
 local same = {
   ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
   ["--chain"] = "--network", ["--from"] = "--fromAccountType --since", ["--start"] = "--since",
-  ["--to"] = "--toAccountType --until --address", ["--end"] = "--until", ["--dry"] = "--dry-run",
+  ["--to"] = "--toAccountType --until --address --books", ["--end"] = "--until", ["--dry"] = "--dry-run",
   ["--state"] = "--status", ["--status"] = "--state", ["--addresses"] = "--address",
   ["--subaccounts"] = "--subAccount", ["-y"] = "--yes", ["--force"] = "--yes", ["--confirm"] = "--yes",
   ["--noconfirm"] = "--yes", ["--assumeyes"] = "--yes", ["-f"] = "--yes",
   ["--note"] = "--remark", ["--comment"] = "--remark", ["--message"] = "--remark", ["-o"] = "--output",
+  ["--books"] = "--to", ["--database"] = "--books --to --journal", ["--db"] = "--books --to --journal",
+  ["--sqlite"] = "--books --to --journal",
 }
 
 -- Former options, with the options in place of each.

@@ -16,6 +16,7 @@ local lazy = require "purser.client.util.lazy"
 local listing = lazy "purser.cli.listing"
 local output = require "purser.cli.output"
 local planned = lazy "purser.write.planned"
+local plain_text = require "purser.client.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -221,7 +222,8 @@ function M.find_out(screen, err, options)
     report.say("it was not executed%s; it may be run again", answer.reason and ": " .. answer.reason or "")
     return "not sent"
   elseif answer then
-    report.say("it cannot be decided: %s (%d records might be it)", answer.reason or "", #(answer.candidates or {}))
+    report.say("it cannot be decided: %s (%s might be it)", answer.reason or "",
+      plain_text.counted(#(answer.candidates or {}), "record"))
   else
     report.say("it could not be looked for: %s", tostring(problem))
   end

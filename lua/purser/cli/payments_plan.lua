@@ -2,12 +2,15 @@
 -- A plan of payments as text for a person, and as records for programs.
 
 local decimal = require "purser.decimal"
+local notes = require "purser.cli.notes"
 local output = require "purser.cli.output"
 local plain_text = require "purser.client.util.plain_text"
 local terminal = require "purser.cli.terminal"
 local utc = require "purser.client.util.utc"
 
 local M = {}
+
+local counted = plain_text.counted
 
 local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
 
@@ -28,7 +31,7 @@ local function payee_of(payment)
 end
 
 local OPEN = { waiting = true, taken = true, sent = true }
-local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
+local LARGEST, SHOWN, ERRORS = 10, notes.SHOWN, 20 -- payments, groups of texts or payees, and of errors, of a summary
 
 local function row_of(payment)
   local amount = payment.params.amount or ""
@@ -37,63 +40,6 @@ local function row_of(payment)
     payment.params.netWork or payment.params.network or "", payee_of(payment) }
   for c, text in ipairs(row) do row[c] = plain_text.clean(text) end
   return row
-end
-
-local function lines_text(numbers)
-  local parts, i = {}, 1
-  while i <= #numbers and #parts < 8 do
-    local last = i
-    while numbers[last + 1] == numbers[last] + 1 do last = last + 1 end
-    parts[#parts + 1] = last > i and ("%d-%d"):format(numbers[i], numbers[last]) or ("%d"):format(numbers[i])
-    i = last + 1
-  end
-  return table.concat(parts, ", ") .. (i <= #numbers and (" and %d more"):format(#numbers - i + 1) or "")
-end
-
--- Returns a text without quoted parts, addresses and numbers.
-local function pattern_of(text)
-  return (text:gsub('"[^"]*"', '""'):gsub("%w+", function(word) return #word > 19 and "@" or nil end)
-    :gsub("%d[%d.,:-]*", "0"))
-end
-
--- Returns the texts of payments in groups of alike ones: each { text, differs, payments in order }.
-local function groups_of(payments, texts_of, is_exact)
-  local groups, by_pattern = {}, {}
-  for _, payment in ipairs(payments) do
-    for _, text in ipairs(texts_of(payment)) do
-      local pattern = is_exact and text or pattern_of(text)
-      local group = by_pattern[pattern]
-      if not group then
-        group = { text = text }
-        by_pattern[pattern], groups[#groups + 1] = group, group
-      end
-      group.differs = group.differs or group.text ~= text
-      if group[#group] ~= payment then group[#group + 1] = payment end
-    end
-  end
-  return groups
-end
-
-local function add_groups(out, plan, kind, name)
-  local groups = groups_of(plan.payments, function(payment) return payment[kind] end, kind == "odd")
-  local noun = plan.noun or "payment"
-  local most = kind == "problems" and ERRORS or SHOWN
-  for i, group in ipairs(groups) do
-    if i > most then
-      out[#out + 1] = ("and %d other %ss; --csv lists all"):format(#groups - most, name)
-      break
-    end
-    local lines, who = {}, ('%s "%s"'):format(noun, group[1].key)
-    for n, payment in ipairs(group) do lines[n] = payment.line end -- a payment of the queue has none
-    if lines[2] then
-      who = ("%d %ss (lines %s)%s"):format(#lines, noun, lines_text(lines),
-        group.differs and (", such as that of line %d"):format(lines[1]) or "")
-    elseif group[2] then
-      who = ("%d %ss, such as %s"):format(#group, noun, who)
-    end
-    out[#out + 1] = ("%s%s: %s: %s"):format(lines[1] and ("%s:%d: "):format(plan.path, lines[1]) or "", name, who,
-      group.text)
-  end
 end
 
 -- Returns the payments with the highest amounts of each asset; a short list whole.
@@ -130,19 +76,20 @@ local function add_sums(out, totals)
 end
 
 --- Returns the warnings and errors as lines with file, line and key: one line for equal texts, errors last.
----@param plan table  `noun` of rows that are no payments
 ---@param only_odd boolean|nil  the warnings that --yes does not pass alone
 function M.notes(plan, only_odd)
-  local notes = {}
-  if not only_odd then add_groups(notes, plan, "warnings", "warning") end
-  add_groups(notes, plan, "odd", "odd")
-  if only_odd then return notes end
-  for _, text in ipairs(plan.shortages) do notes[#notes + 1] = "warning: " .. text end
-  add_groups(notes, plan, "problems", "error")
-  return notes
+  local lines = {}
+  local function add(texts, name, most)
+    for _, line in ipairs(notes.lines { rows = plan.payments, texts = texts, name = name, noun = "payment", key = "key",
+      path = plan.path, most = most, is_exact = texts == "odd" }) do lines[#lines + 1] = line end
+  end
+  if not only_odd then add("warnings", "warning") end
+  add("odd", "odd")
+  if only_odd then return lines end
+  for _, text in ipairs(plan.shortages) do lines[#lines + 1] = "warning: " .. text end
+  add("problems", "error", ERRORS)
+  return lines
 end
-
-local function many(number, noun) return ("%d %s%s"):format(number, noun, number == 1 and "" or "s") end
 
 local function sums_of(rows)
   local names, sums = {}, {}
@@ -156,6 +103,11 @@ local function sums_of(rows)
 end
 
 local function amount_text(row) return (row.params.amount and row.params.amount .. " " or "") .. asset_of(row) end
+
+--- Returns a number of a plan's payments and a verb: "1 of 3 payments has".
+function M.of_all(number, plan, one, many)
+  return counted(number, "of %s " .. one, "of %s " .. many):format(counted(#plan.payments, "payment"))
+end
 
 --- Returns when the first payment leaves, and why not at once.
 ---@param wait { ms: integer, why: string }
@@ -191,8 +143,8 @@ end
 ---@param command (fun(...: string): string)|nil  makes a command for this queue; nil: no commands are printed
 function M.outcomes(state, payments, command)
   local lines, shown, is_open = {}, 0, command ~= nil and state == "undecided"
-  for _, group in ipairs(groups_of(payments, function(payment) return { payment.message or "" } end, is_open)) do
-    local name = group[2] and ("%d payments%s"):format(#group, group.differs and ", such as" or ", the first")
+  for _, group in ipairs(notes.groups(payments, function(payment) return { payment.message or "" } end, is_open)) do
+    local name = group[2] and counted(#group, "payment") .. (group.differs and ", such as" or ", the first")
     if shown < SHOWN then
       lines[#lines + 1] = ('%s: %s "%s": %s'):format(state, name or "payment", group[1].key, group.text)
     end
@@ -275,7 +227,7 @@ end
 -- Returns the heading of a plan: number of payments, and their earlier runs.
 local function heading(plan, queue)
   local what = plan.path or ("queue %s"):format(queue)
-  local count = ("%s: %s to send"):format(what, many(#plan.send, "payment"))
+  local count = ("%s: %s to send"):format(what, counted(#plan.send, "payment"))
   if plan.path then
     count = ("%s (%d new%s)"):format(count, plan.new, plan.changed[1] and (", %d changed"):format(#plan.changed) or "")
   end
@@ -318,7 +270,7 @@ end
 --- Returns undecided payments as text, and their number and sums.
 function M.undecided(payments)
   return table_of(payments) .. table.concat(M.outcomes("undecided", payments), "\n") .. "\n",
-    ("%s, %s"):format(many(#payments, "payment"), sums_of(payments))
+    ("%s, %s"):format(counted(#payments, "payment"), sums_of(payments))
 end
 
 function M.sums(plan)
@@ -327,7 +279,8 @@ function M.sums(plan)
     sums[i] = ("%s %s%s"):format(tostring(total.amount), total.asset, total.fees:sign() > 0
       and (" (%s with fees)"):format(tostring(total.amount + total.fees)) or "")
   end
-  return ("%s%s, %s"):format(plan.again > 0 and "at most " or "", many(#plan.send, "payment"), table.concat(sums, ", "))
+  return ("%s%s, %s"):format(plan.again > 0 and "at most " or "", counted(#plan.send, "payment"),
+    table.concat(sums, ", "))
 end
 
 function M.question(plan) return ("Type yes for %s: "):format(M.sums(plan)) end
@@ -363,7 +316,7 @@ function M.show(plan, queue, command)
   end
   local rows = plan.bad > 0 and plan.payments or plan.send
   if plan.bad > 0 then
-    out[#out + 1] = ("%s: %s, %d with errors\n"):format(plan.path, many(#rows, "payment"), plan.bad)
+    out[#out + 1] = ("%s: %s, %d with errors\n"):format(plan.path, counted(#rows, "payment"), plan.bad)
   else
     out[#out + 1] = terminal.fold(heading(plan, queue)) .. "\n"
     if plan.totals[1] then add_sums(out, plan.totals) end

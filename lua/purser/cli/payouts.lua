@@ -15,6 +15,7 @@ local payouts_opened = require "purser.cli.payouts_opened"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
 local payouts_grammar = require "purser.cli.payouts_grammar"
+local plain_text = require "purser.client.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local utc = require "purser.client.util.utc"
@@ -24,7 +25,7 @@ local M = {}
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 local commands, fail, got, open = payouts_opened.commands, payouts_opened.fail, payouts_opened.got, payouts_opened.open
-local look = payouts_opened.look
+local counted, look = plain_text.counted, payouts_opened.look
 
 M.grammar = payouts_grammar.grammar
 
@@ -49,7 +50,7 @@ local function read_list(options)
     options.list.decimal, text))
   local comments = payments.comments - (payments.is_empty and 1 or 0)
   if comments > 0 then
-    report.note("%d of the lines of %s begin with #, so they are no payments", comments, path)
+    report.note("%s: %s with #, so no payment is there", path, counted(comments, "line begins", "lines begin"))
   end
   if payments.is_empty then
     report.note("%s was written without payments: nothing is to be moved", path)
@@ -62,8 +63,8 @@ end
 -- Ends the command for an unexpected list: a copy may be cut.
 local function expect(payments, options)
   if options.expect_count and #payments ~= options.expect_count then
-    report.bad_input("payouts: the list has %d payments, and --expect-count says %d; nothing was sent", #payments,
-      options.expect_count)
+    report.bad_input("payouts: the list has %s, and --expect-count says %d; nothing was sent",
+      counted(#payments, "payment"), options.expect_count)
   end
   local sums = {}
   for _, payment in ipairs(payments) do
@@ -136,7 +137,7 @@ end
 -- Ends the command where a plan has errors or refused rows.
 local function reject(plan, options)
   if plan.bad > 0 then
-    report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments)
+    report.bad_input("%s errors; nothing was sent", payments_plan.of_all(plan.bad, plan, "has", "have"))
   end
   if not plan.refused[1] then return end
   for _, line in ipairs(payments_plan.refused(plan, commands(options))) do report.say("%s", line) end
@@ -206,8 +207,8 @@ function actions.plan.say(screen, options)
     if total.is_short then report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
   if plan.odd > 0 then
-    report.say("%d of %d payments look like a mistake (odd, above): --yes alone does not pay them, --allow-equal does",
-      plan.odd, #plan.payments)
+    report.say("%s like a mistake (odd, above): --yes alone pays nothing, --yes --allow-equal does",
+      payments_plan.of_all(plan.odd, plan, "looks", "look"))
   end
   report.note("next: %s", next_line(screen, options))
   if plan.wait and options.journal then
@@ -235,9 +236,8 @@ local function say_open(screen, options)
   end
   local over = counts.taken_over or {}
   if over[1] then
-    local one = #over == 1
-    report.note("%d payment%s of a process that ended (worker %s) %s taken over, the first %s: what may have been sent "
-      .. "was looked for first", #over, one and "" or "s", over[1].worker, one and "was" or "were", over[1].key)
+    report.note("%s of a process that ended (worker %s) taken over, the first %s: what may have been sent was looked "
+      .. "for first", counted(#over, "payment"), over[1].worker, over[1].key)
   end
   local own = counts.of_run
   if own and own.waiting > own.blocked and counts.next_due_at then
@@ -254,10 +254,12 @@ local function say_open(screen, options)
     end
   end
   if screen.came_back > 0 then
-    report.say("%d of %d payments that the service accepted failed or were cancelled later; `%s` shows them as arrival",
-      screen.came_back, counts.done, commands(options) "report")
+    report.say("%s cancelled later; `%s` shows that as arrival", counted(screen.came_back,
+      "of %s that the service accepted failed or was", "of %s that the service accepted failed or were")
+      :format(counted(counts.done, "payment")), commands(options) "report")
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
-    report.note("all %d payments are made; `%s` lists them", counts.total, commands(options) "report")
+    report.note("%s made; `%s` lists %s", counts.total == 1 and "the payment is"
+      or ("all %d payments are"):format(counts.total), commands(options) "report", counts.total == 1 and "it" or "them")
   end
 end
 
@@ -271,8 +273,8 @@ local function check_unasked(plan, options, is_new)
   end
   if plan.odd > 0 and not options.allow_equal then
     for _, line in ipairs(payments_plan.notes(plan, true)) do report.say("%s", line) end
-    report.fail(report.NOT_SENT, "payouts: %d of %d payments look like a mistake, so nothing was sent; if they are "
-      .. "right, give --allow-equal, or confirm them without --yes", plan.odd, #plan.payments)
+    report.fail(report.NOT_SENT, "payouts: %s like a mistake, so nothing was sent; if all is right, give "
+      .. "--allow-equal, or confirm without --yes", payments_plan.of_all(plan.odd, plan, "looks", "look"))
   end
   if plan.wait then report.note("the first payment leaves %s", payments_plan.leaves(plan.wait, is_new)) end
   for line in payments_plan.kept(plan, commands(options)):gmatch "[^\n]+" do report.say("%s", line) end
@@ -289,7 +291,8 @@ local function confirm(screen, options)
   fields[#fields + 1] = plan.wait and { "first payment", "leaves " .. payments_plan.leaves(plan.wait,
     screen.at.sources.is_draft) .. "; the time of this question counts" } or nil
   if plan.odd > 0 and not options.allow_equal then
-    fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
+    fields[#fields + 1] = { "warning",
+      counted(plan.odd, "payment looks", "payments look") .. " like a mistake: see odd, above" }
   end
   report.ask(options, "This moves money", screen.at.sources, fields, payments_plan.question(plan))
 end
@@ -374,8 +377,8 @@ function actions.status.say(screen, options)
       worker and ("worker %s, pid %s on %s"):format(worker.name, worker.pid, worker.host) or "nobody works on it")
   end
   if counts.sent > 0 then
-    report.say("%d payments are sent, and what became of them is not known yet: `%s` finds out", counts.sent,
-      commands(options) "run")
+    report.say("%s sent, and what came of that is not known yet: `%s` finds out",
+      counted(counts.sent, "payment is", "payments are"), commands(options) "run")
   end
   return ends.code(ends.of_counts(counts))
 end

@@ -11,8 +11,8 @@ local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local address = lazy "purser.cli.address"
 local grammar = require "purser.cli.grammar"
+local notes = require "purser.cli.notes"
 local output = require "purser.cli.output"
-local payments_plan = require "purser.cli.payments_plan"
 local plain_text = require "purser.client.util.plain_text"
 local purser = lazy "purser"
 local receivers = require "purser.cli.receivers"
@@ -133,10 +133,9 @@ end
 
 -- Says what a person should look at in the addresses of a customers' file, or of the customers that are kept.
 local function say_warnings(receive, text, path)
-  local list = report.must(receive:warnings(text))
-  for _, one in ipairs(list) do one.key, one.odd, one.problems = one.customer, {}, {} end
-  local notes = payments_plan.notes { path = path, noun = "customer", payments = list, shortages = {} }
-  for _, note in ipairs(notes) do report.say("%s", plain_text.clean(note)) end
+  local lines = notes.lines { rows = report.must(receive:warnings(text)), texts = "warnings", name = "warning",
+    noun = "customer", key = "customer", path = path }
+  for _, line in ipairs(lines) do report.say("%s", plain_text.clean(line)) end
 end
 
 -- Steps of an action that shows something: the opened deposits, a text and the exit code.
@@ -174,13 +173,30 @@ end
 
 local actions = {}
 
+-- Ends the command for a wrong line of the customers' file, with the file's name.
+local function check_file(options, value, err)
+  if not value and options.customers and err.kind == "argument" then
+    report.bad_input("%s: %s", options.customers, plain_text.clean(err.message))
+  end
+end
+
+local function must_of_file(options, value, err)
+  check_file(options, value, err)
+  return report.must(value, err)
+end
+
 actions.begin = writing(true, function(screen, options)
-  return report.must(screen.receive:begin { customers = screen.customers, again = options.again })
+  return must_of_file(options, screen.receive:begin { customers = screen.customers, again = options.again })
 end, function(begun, options)
   if options.json and not options.again then return report.write(output.json(begun)) and report.DONE end
-  local what = options.again and "a person is asked about %d" or "%d succeeded before now: not credited"
-  report.write(options.json and output.json(begun) or ("all that the service shows was read: " .. what
-    .. "; %d pending: later\n"):format(options.again and begun.asked or begun.old, begun.pending))
+  if options.json then
+    report.write(output.json(begun))
+  else
+    local text = ("all that the service shows was read: %s %s; %d pending, credited when they succeed"):format(
+      plain_text.counted(options.again and begun.asked or begun.old, "deposit"),
+      options.again and "that a person is asked about" or "of before now, not credited", begun.pending)
+    report.write(terminal.fold(text) .. "\n")
+  end
   return options.again and begun.asked > 0 and ASKED or report.DONE
 end)
 
@@ -198,6 +214,7 @@ end, function(made, options, screen)
     report.say("%s", err.message)
     return HELD
   end
+  check_file(options, ok, err)
   if not ok then return report.failure({ effect = "read" }, {}, err) end
   local code = waiting_code(options, screen.receive, receivers.of(options))
   return math.max(code, asked_code(options, screen.receive))
@@ -206,7 +223,7 @@ end)
 -- Shows the credits of a run that keeps nothing. Returns the exit code.
 local function preview(screen, options)
   local events, asked = screen.receive:preview { customers = screen.customers }
-  for _, event in ipairs(report.must(events, asked)) do show_event(screen.client, event, options) end
+  for _, event in ipairs(must_of_file(options, events, asked)) do show_event(screen.client, event, options) end
   for _, line in ipairs(asked) do
     local text = ("%s: %s %s  %s"):format(line.deposit, line.amount, line.coin, line.why)
     report.say("a person would be asked about %s", plain_text.clean(text))

@@ -6,6 +6,7 @@ local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.client.util.files"
 local output = require "purser.cli.output"
+local plain_text = require "purser.client.util.plain_text"
 local purser = require "purser"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
@@ -196,7 +197,7 @@ function M.test.say(_, options)
     wrong = wrong + (run.wrong and 1 or 0)
   end
   output.print(RUNS, records, options)
-  report.note("%d of %d runs were wrong", wrong, #runs)
+  report.note("%s wrong", plain_text.counted(wrong, "of %s was", "of %s were"):format(plain_text.counted(#runs, "run")))
   return wrong > 0 and report.REJECTED or report.DONE
 end
 

@@ -75,6 +75,8 @@ describe("a Date header", function()
 
   it("is read whatever the locale", function()
     assert.equal(1699999999000, learned("Tue, 14 Nov 2023 22:13:19 GMT", 1700000000000))
+    assert.equal(1699999999000, learned("Tuesday, 14-Nov-23 22:13:19 GMT", 1700000000000))
+    assert.equal(1699999999000, learned("Tue Nov 14 22:13:19 2023", 1700000000000))
     assert.equal(951782400000, learned("Tue, 29 Feb 2000 00:00:00 GMT", 951782400000))
   end)
 

@@ -100,3 +100,14 @@ describe("an error", function()
       .. 'parameter "coin" is "x\\x0Apurser: all is well\\x1B[2J" [outcome not_sent]', tostring(err))
   end)
 end)
+
+describe("a number and what follows it", function()
+  it("is one, or several", function()
+    for _, case in ipairs { { "0 payments", 0, "payment" }, { "1 payment", 1, "payment" },
+      { "2 payments", 2, "payment" }, { "1 address", 1, "address", "addresses" },
+      { "11 addresses", 11, "address", "addresses" },
+      { "1 payment is", 1, "payment is", "payments are" } } do
+      assert.equal(case[1], plain_text.counted(case[2], case[3], case[4]))
+    end
+  end)
+end)

@@ -73,3 +73,65 @@ describe("a time in UTC", function()
     assert.is_nil((utc.ms(1795348800000)))
   end)
 end)
+
+describe("a date of HTTP", function()
+  local NOW = 1795348800000 -- 2026-11-22T12:00:00Z
+
+  -- A text, and the time that it is; nil for none. A third member is another time of reading.
+  local DATES = {
+    { "Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z" },
+    { "Sunday, 06-Nov-94 08:49:37 GMT", "1994-11-06T08:49:37Z" },
+    { "Sun Nov  6 08:49:37 1994", "1994-11-06T08:49:37Z" },
+    { "Wed Nov 16 08:49:37 1994", "1994-11-16T08:49:37Z" },
+    { "Sun Nov 06 08:49:37 1994", "1994-11-06T08:49:37Z" },
+    -- two digits of a year: at most 50 years ahead
+    { "Sunday, 22-Nov-26 12:00:01 GMT", "2026-11-22T12:00:01Z" },
+    { "Friday, 31-Dec-75 23:59:59 GMT", "2075-12-31T23:59:59Z" },
+    { "Sunday, 22-Nov-76 12:00:00 GMT", "2076-11-22T12:00:00Z" },
+    { "Monday, 22-Nov-76 12:00:01 GMT", "1976-11-22T12:00:01Z" },
+    { "Saturday, 01-Jan-77 00:00:00 GMT", "1977-01-01T00:00:00Z" },
+    { "Tuesday, 29-Feb-00 00:00:00 GMT", "2000-02-29T00:00:00Z" },
+    { "Saturday, 01-Jan-00 00:00:00 GMT", "2000-01-01T00:00:00Z", "1999-12-31T23:59:59Z" },
+    { "Friday, 31-Dec-99 23:59:59 GMT", "1999-12-31T23:59:59Z", "2000-01-01T00:00:00Z" },
+    { "Thursday, 31-Dec-49 23:59:59 GMT", "2049-12-31T23:59:59Z", "1999-12-31T23:59:59Z" },
+    { "Saturday, 31-Dec-50 23:59:59 GMT", "1950-12-31T23:59:59Z", "1999-12-31T23:59:59Z" },
+    { "Sunday, 29-Feb-26 00:00:00 GMT" }, -- 2026 has none
+    -- a leap second is the last of a day
+    { "Sat, 31 Dec 2016 23:59:60 GMT", "2017-01-01T00:00:00Z" },
+    { "Saturday, 31-Dec-16 23:59:60 GMT", "2017-01-01T00:00:00Z" },
+    { "Sat Dec 31 23:59:60 2016", "2017-01-01T00:00:00Z" },
+    { "Sat, 31 Dec 2016 22:59:60 GMT" }, { "Sat, 31 Dec 2016 23:58:60 GMT" }, { "Sat, 31 Dec 2016 23:59:61 GMT" },
+    { "Thu, 01 Jan 1970 00:00:00 GMT", "1970-01-01" }, { "Wed Dec 31 23:59:59 1969", "1969-12-31T23:59:59Z" },
+    { "Sun, 6 Nov 1994 08:49:37 GMT" }, { "Sun, 06 Nov 94 08:49:37 GMT" }, { "Sunday, 06-Nov-1994 08:49:37 GMT" },
+    { "Sun, 06-Nov-94 08:49:37 GMT" }, { "Sunday, 6-Nov-94 08:49:37 GMT" }, { "Sunday, 00-Nov-94 08:49:37 GMT" },
+    { "Sunday, 06-Nov-94 08:49:37 UTC" }, { "Sunday, 06-Nov-94 24:00:00 GMT" }, { "Sunday, 31-Jun-94 08:49:37 GMT" },
+    { "Sunday, 06-nov-94 08:49:37 GMT" }, { "Sun Nov 6 08:49:37 1994" }, { "Sun Nov  0 08:49:37 1994" },
+    { "Sun Nov  6 08:49:37 1994 GMT" }, { "Sun Nov  6 08:60:37 1994" }, { "Sun Nov 31 08:49:37 1994" },
+    { "Sun Foo  6 08:49:37 1994" }, { "Sun Nov  6 8:49:37 1994" }, { "Sun Nov  6 08:49:37 94" },
+    { "Sun Nov  6 08:49 1994" }, { "Sun Nov  6 08:49:37:00 1994" }, { "Sunday, 06-Nov-94 08:49:37 GMT " },
+    { " Sun Nov  6 08:49:37 1994" }, { "sun Nov  6 08:49:37 1994" }, { "" }, { "0" },
+  }
+
+  it("is read in the three forms that there are, and no other text is one", function()
+    for _, case in ipairs(DATES) do
+      local text, time, now = case[1], case[2], case[3]
+      assert.equal(time and utc.ms(time), utc.http_ms(text, now and utc.ms(now) or NOW), text)
+    end
+  end)
+
+  it("is the same day in each form, on each day of the 100 years about now", function()
+    local days, months = { "Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed" }, { "Jan", "Feb", "Mar", "Apr", "May",
+      "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
+    local long = { "Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday" }
+    for day = math.floor(NOW / 86400000) - 18261, math.floor(NOW / 86400000) + 18262 do
+      local ms, weekday = day * 86400000 + 43200000, day % 7 + 1
+      local year, month, of_month = utc.text(ms):match "^(%d+)%-(%d+)%-(%d+)"
+      local name = months[tonumber(month)]
+      for _, text in ipairs { ("%s, %s %s %s 12:00:00 GMT"):format(days[weekday], of_month, name, year),
+        ("%s, %s-%s-%s 12:00:00 GMT"):format(long[weekday], of_month, name, year:sub(3)),
+        ("%s %s %2d 12:00:00 %s"):format(days[weekday], name, tonumber(of_month), year) } do
+        assert.equal(ms, utc.http_ms(text, NOW), text)
+      end
+    end
+  end)
+end)

@@ -261,3 +261,40 @@ describe("purser.desk.books", function()
     assert.is_true(asked4 <= asked + 4) -- a page of 1,000 records and their changes are two
   end)
 end)
+
+describe("A receiver of books", function()
+  after_each(files.remove_kept)
+
+  it("is forgotten once; another name is refused, and forgets nothing", function()
+    local world, got = books_world.new { subs = 0 }, 0
+    local books = books_world.open(world, { receivers = { shop = { deliver = function()
+      got = got + 1
+      return nil, "not now"
+    end } } })
+    assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = "5" })
+    world.sim:advance(60000)
+    assert(books:sync())
+    assert(books:deliver())
+    assert.is_true(got > 0)
+    local waiting = assert(books:events())
+    assert.same({ "shop", true }, { waiting[1].receiver, tonumber(waiting[1].waiting) > 0 })
+    local list, err = books:events { forget = "shopp" }
+    assert.same({ nil, "argument", "there is no receiver shopp" }, { list, err.kind, err.message })
+    assert.same(waiting, assert(books:events()))
+    assert.same({}, assert(books:events { forget = "shop" }))
+    list, err = books:events { forget = "shop" }
+    assert.same({ nil, "there is no receiver shop" }, { list, err.message })
+    books:close()
+  end)
+
+  it("that cannot be kept is a wrong option, and the database's words are its reason", function()
+    local path = files.new_path()
+    local world = books_world.new { subs = 0 }
+    books_world.open(world, { sqlite = path }):close()
+    assert(os.execute(("sqlite3 %s 'DROP TABLE purser_books_receiver'"):format(path)))
+    local books, err = purser.books.open { sqlite = path, client = world.client,
+      receivers = { shop = { deliver = function() return true end } } }
+    assert.same({ nil, "config", "receivers" }, { books, err.kind, err.option })
+    assert.matches("purser_books_receiver", err.message, 1, true)
+  end)
+end)

@@ -49,6 +49,23 @@ describe("The fee of a withdrawal", function()
     assert.equal("inside, measured", facts_of("inside", false, true))
   end)
 
+  it("of nothing is not assumed to stand anywhere", function()
+    for _, fee in ipairs { "0", "" } do
+      local world = books_world.new { sim = { seed = 5, key_days = 0, fee = "on_top" } }
+      local books = books_world.open(world)
+      assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20", address = OUTSIDE })
+      world.sim:advance(30 * MINUTE)
+      assert(books:sync())
+      assert(books.store.db:rows(("UPDATE purser_books_record SET fee = '%s' WHERE entity = 'withdrawal'"):format(fee)))
+      for _, record in ipairs(ledger.at(books, books.store:rev()).records) do
+        if record.row.entity == "withdrawal" then
+          assert.same({ false, false }, { record.fact.inside, record.fact.is_unknown })
+        end
+      end
+      books:close()
+    end
+  end)
+
   it("is as that of the others where it is not measured itself", function()
     local world = books_world.new { sim = { seed = 5, key_days = 0, fee = "inside" } }
     local books = books_world.open(world)

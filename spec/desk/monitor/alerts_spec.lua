@@ -91,6 +91,16 @@ describe("what was told", function()
     end
   end)
 
+  it("is told where it cannot be kept, with the file and the reason", function()
+    local folder = files.folder()
+    local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, state = folder .. "/state" }))
+    files.remove(folder)
+    local list, problems = told(alerts)
+    assert.same({ {}, 1 }, { list, #problems })
+    assert.matches("^.*/state cannot be written: %S+.*%a", problems[1])
+    assert.not_matches("nil", problems[1])
+  end)
+
   it("belongs to one account, whose file it is", function()
     local state = new_path()
     assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, state = state })):check()

@@ -35,6 +35,27 @@ describe("A database of deposits", function()
     end
   end)
 
+  it("is of sub-accounts or not, and of nothing between", function()
+    for value, is_right in pairs { [true] = true, [false] = true, yes = false } do
+      local receive, err = purser.receive.open { sqlite = files.new_path(), sub_accounts = value }
+      assert.same({ is_right, not is_right and "sub_accounts" or nil }, { receive ~= nil, err and err.option })
+      if receive then receive:close() end
+    end
+    files.remove_kept()
+  end)
+
+  it("takes an address as a customer's from one call on", function()
+    local world = receive_world.new()
+    assert.same({ old = 0, pending = 0, asked = 0 }, world.receive:begin { customers = "customer,address\n" })
+    assert.is_true(world.receive:note_address("bob", world.address))
+    world.deposit "5"
+    assert(world.receive:run { deadline_ms = HOUR })
+    assert.equal("credit bob 5", receive_world.events(world))
+    local ok, err = world.receive:note_address("bob", "")
+    assert.same({ nil, "argument" }, { ok, err.kind })
+    files.remove_kept()
+  end)
+
   it("is looked at each hour at least, and never without a pause", function()
     for poll_ms, is_right in pairs { [0] = false, [1] = true, [3600000] = true, [3600001] = false } do
       local options = { sqlite = files.new_path(), poll_ms = poll_ms }

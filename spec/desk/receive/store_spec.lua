@@ -31,6 +31,10 @@ describe("A database of deposits", function()
     assert(world.receive:run { deadline_ms = 0 })
     local row = world.receive.store:rows "SELECT state, held, time FROM purser_receive_deposit"[1]
     assert.same({ "credited", "", 13 }, { row.state, row.held, #row.time })
+    local deposit = assert(world.receive.store:write(function(book)
+      return book:deposit(book:rows "SELECT dp FROM purser_receive_deposit"[1].dp)
+    end))
+    assert.same({ false, false, "number" }, { deposit.held, deposit.before, type(deposit.time) })
   end)
 
   it("returns the refusal of a change as an error of the caller's, and keeps nothing of the change", function()

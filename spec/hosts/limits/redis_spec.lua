@@ -18,8 +18,12 @@ local server
 setup(function() server = redis_server.start { password = "open-sesame" } end)
 teardown(function() server:stop() end)
 
-local function store(namespace)
-  return { redis = { port = server.port, password = server.password }, namespace = namespace }
+-- A question may take as long as it likes: a busy machine lets the server stand still.
+local PATIENT_MS = 60000
+
+local function store(namespace, redis_options)
+  return { redis = redis_options or { port = server.port, password = server.password }, namespace = namespace,
+    timeout_ms = PATIENT_MS }
 end
 
 contract.of(describe, it, "Redis", store)
@@ -87,7 +91,7 @@ describe("a Redis server", function()
   end)
 
   it("with a wrong password is away, and the error does not hold it", function()
-    local limit = purser.rate_limit { store = { redis = { port = server.port, password = "wrong-word" } } }
+    local limit = purser.rate_limit { store = store("wrong", { port = server.port, password = "wrong-word" }) }
     local takes, why = limit:acquire(row, "key", pause)
     assert.is_nil(takes)
     assert.matches("it does not accept the password (WRONGPASS)", why, 1, true)
@@ -98,8 +102,8 @@ describe("a Redis server", function()
     local plain = redis_server.start { more = 'rename-command AUTH ""\n' }
     finally(function() plain:stop() end)
     for _, username in ipairs { false, "hunter" } do
-      local limit = purser.rate_limit { store = { redis = { port = plain.port, username = username or nil,
-        password = "hunter2" } } }
+      local limit = purser.rate_limit { store = store("plain", { port = plain.port, username = username or nil,
+        password = "hunter2" }) }
       local takes, why = limit:acquire(row, "key", pause)
       assert.is_nil(takes)
       assert.matches("it does not accept the password (ERR)", why, 1, true)
@@ -108,7 +112,7 @@ describe("a Redis server", function()
   end)
 
   it("keeps one connection for a store, which its close ends", function()
-    local made = assert(redis.new { redis = { port = server.port, password = server.password }, namespace = "closed" })
+    local made = assert(redis.new(store "closed"))
     local connection
     for _ = 1, 2 do
       assert(made:transact({ "ip" }, function(kv)
@@ -126,8 +130,8 @@ describe("a Redis server", function()
   end)
 
   it("is reached by its socket, too", function()
-    local limit = purser.rate_limit { store = { redis = { path = server.socket, password = server.password },
-      namespace = "socket" }, pools = { ip = { capacity = 20, window_ms = 100 } } }
+    local limit = purser.rate_limit { store = store("socket", { path = server.socket, password = server.password }),
+      pools = { ip = { capacity = 20, window_ms = 100 } } }
     assert(limit:acquire(row, "key", pause))
     limit:close()
   end)

@@ -103,7 +103,7 @@ end
 --- Learns from a Date header, whose whole seconds make the clock late: a window bears a late clock, and no early one.
 --- Returns true, or nil without a believed header.
 function Clock:learn_date(text)
-  local time = utc.http_ms(text or "")
+  local time = utc.http_ms(text or "", self.wall())
   if not time or doubt(self, time) then return nil end
   set(self, time, self:count())
   return true

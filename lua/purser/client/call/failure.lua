@@ -12,6 +12,7 @@
 -- a result, too, and words about an earlier request (a gateway that sends twice gets "exists" after the execution).
 -- spec/client/call/failure_spec.lua has the cases, docs/write/outcomes.md their table.
 
+local core = require "purser.core"
 local decoders = require "purser.client.call.decoders"
 local errors = require "purser.client.call.errors"
 local lazy = require "purser.client.util.lazy"
@@ -164,8 +165,9 @@ local function retry_after_of(headers)
     local seconds = #whole < 10 and tonumber(whole) + (fraction:find "[1-9]" and 1 or 0) or MAX_PAUSE_S
     return math.min(seconds, MAX_PAUSE_S)
   end
-  local ends, now = utc.http_ms(text), utc.http_ms(tostring(header(headers, "date")))
-  return ends and now and math.floor(math.max(0, math.min((ends - now) / 1000, MAX_PAUSE_S))) or nil
+  local now = utc.http_ms(tostring(header(headers, "date")), core.now_ms())
+  local ends = now and utc.http_ms(text, now)
+  return ends and math.floor(math.max(0, math.min((ends - now) / 1000, MAX_PAUSE_S))) or nil
 end
 
 local function rejection(row, profile, status, code, message, body, headers)

@@ -12,6 +12,7 @@
 --              page prove growth. `source.incomplete` notes doubts
 
 local pages = require "purser.client.history.pages"
+local plain_text = require "purser.client.util.plain_text"
 
 local failed = pages.failed
 
@@ -241,7 +242,8 @@ function M.list(source, first, last)
   local records, state, total = read(source, first, last, math.huge)
   if not records then return nil, state end
   local message = state == "repeated" and REPEATED
-    or state == "lacking" and ("the service says that there are %d records, and shows %d"):format(total, #records)
+    or state == "lacking" and ("the service says that its list has %s, and shows %d"):format(
+      plain_text.counted(total, "record"), #records)
     or state == "unproven" and source.strict and "nothing but its total shows that the list is whole"
   if not message then return records end
   if not source.strict then return nil, failed(source, message) end

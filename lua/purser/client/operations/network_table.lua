@@ -11,13 +11,10 @@ local function plain(text) return (text:lower():gsub("[^%w]", "")) end
 -- Memos: uint32 and uint64 are numbers; text28 is a text of at most 28 bytes; text has no known bound.
 local rows = {
   { "ETH erc20 ethereum | BSC bep20bsc bep20 bnbsmartchain | MATIC polygon pol | ARB arbitrumone arbitrumoneeth "
-    .. "arbitrum | "
-    .. "OP opeth optimism | BASE baseeth | AVAX_CCHAIN avaxc avalanchecchain | "
-    .. "ZKSYNC zksyncera | "
+    .. "arbitrum | OP opeth optimism | BASE baseeth | AVAX_CCHAIN avaxc avalanchecchain | ZKSYNC zksyncera | "
     .. "LINEA lineaeth | SCROLL | MANTLE | OPBNB | ETC ethereumclassic | FTM fantom | CRONOS | METIS | BOBA | CELO | "
-    .. "KLAY kaia klaytn | THETA thetatoken | VET vechain | "
-    .. "ARBNOVA arbitrumnova | CHZ chiliz | HECO | OKT okc okexchain | "
-    .. ""
+    .. "KLAY kaia klaytn | THETA thetatoken | VET vechain | ARBNOVA arbitrumnova | CHZ chiliz | HECO | "
+    .. "OKT okc okexchain | "
     .. "GLMR moonbeam | MOVR moonriver | ETHW | ETF | FSN fusion | FUSE | REI | OASYS | SGB songbird | FLARE | WEMIX | "
     .. "TOMO viction | XDAI gnosis | HPB | SONIC | BERA berachain | PLASMA | HYPEREVM | MONAD | UNICHAIN",
     "evm", nil, "A", "EIP-55" },
@@ -161,24 +158,39 @@ local shared_names = { ton = true, luna = true, core = true, star = true }
 ---@field source string
 ---@field value string                  the service's short id
 
-local by_name, shared = {}, {}
-M.list = {} ---@type purser.NetworkRow[]
-for _, row in ipairs(rows) do
-  local families, is_rare = {}, {}
-  for name, mark in row[2]:gmatch "([^%s?]+)(%??)" do
-    families[#families + 1], is_rare[name] = name, mark == "?" or nil
-  end
-  for chain in row[1]:gmatch "[^|]+" do
-    local one = { families = families, is_rare = is_rare, memo = row[3], certainty = row[4], source = row[5],
-      value = chain:match "%S+", names = chain }
-    M.list[#M.list + 1] = one
-    for name in chain:gmatch "%S+" do
-      name = plain(name)
-      if not by_name[name] then by_name[name] = one end
-      shared[name] = shared_names[name]
+local made
+
+-- Returns the rows by name, the names that two chains have had, all networks, and the first network of each family.
+-- Made at the first question, since a program's first call often asks none.
+local function index()
+  if made then return made end
+  local by_name, shared, list, first_network = {}, {}, {}, {}
+  for _, row in ipairs(rows) do
+    local families, is_rare = {}, {}
+    for name, mark in row[2]:gmatch "([^%s?]+)(%??)" do
+      families[#families + 1], is_rare[name] = name, mark == "?" or nil
+    end
+    for chain in row[1]:gmatch "[^|]+" do
+      local one = { families = families, is_rare = is_rare, memo = row[3], certainty = row[4], source = row[5],
+        value = chain:match "%S+", names = chain }
+      list[#list + 1] = one
+      for name in chain:gmatch "%S+" do
+        name = plain(name)
+        if not by_name[name] then by_name[name] = one end
+        shared[name] = shared_names[name]
+      end
+      for _, family in ipairs(families) do
+        if not is_rare[family] and not first_network[family] then first_network[family] = one.value end
+      end
     end
   end
+  made = { by_name = by_name, shared = shared, list = list, first_network = first_network }
+  return made
 end
+
+--- Returns all networks.
+---@return purser.NetworkRow[]
+function M.list() return index().list end
 
 --- Returns the names of a network, the surest first: short id, long name, its parts ("Tron(TRC20)": tron, trc20).
 function M.names_of(network)
@@ -190,7 +202,10 @@ end
 M.plain = plain
 
 --- Returns a network's short id by a common name; nil for an unknown name.
-function M.value_of(name) return by_name[plain(name)] and by_name[plain(name)].value end
+function M.value_of(name)
+  local row = index().by_name[plain(name)]
+  return row and row.value
+end
 
 local function as_record(network)
   return type(network) == "table" and network or { netWork = network, network = network }
@@ -198,6 +213,7 @@ end
 
 -- Tells whether a name that two chains have had is here that of its row: by a second name, or the chain's own coin.
 local function is_meant(row, names, coin)
+  local by_name, shared = index().by_name, index().shared
   local symbol = coin and plain(tostring(coin.coin or "")) or ""
   for level = 2, 3 do
     for _, name in ipairs(names[level]) do
@@ -212,13 +228,13 @@ end
 ---@param coin table|nil        the service's record of the coin
 ---@return purser.NetworkRow|nil row, boolean is_sure
 function M.row_of(network, coin)
-  local names = M.names_of(as_record(network))
+  local names, by_name = M.names_of(as_record(network)), index().by_name
   local row
   for level = 2, 3 do
     row = row or by_name[names[level][1]] or by_name[names[level][2]]
   end
   if not row then return nil, false end
-  local is_doubtful = shared[names[2][1]] ~= nil and not is_meant(row, names, coin)
+  local is_doubtful = index().shared[names[2][1]] ~= nil and not is_meant(row, names, coin)
   local other = by_name[names[2][2]]
   if other and other ~= row and other.families ~= row.families then is_doubtful = true end
   return row, row.certainty == "A" and not is_doubtful
@@ -229,21 +245,18 @@ local words = { evm = "Ethereum and the networks like it", move = "Aptos, Sui an
   rsk = "Rootstock", xdc = "XDC", ron = "Ronin", btc = "Bitcoin", ltc = "Litecoin", trx = "Tron", doge = "Dogecoin",
   bch = "Bitcoin Cash", sol = "Solana", ada = "Cardano", ton = "TON", xlm = "Stellar", xrp = "the XRP Ledger",
   eos = "EOS and the networks like it", near = "NEAR", cosmos = "Cosmos", zec = "Zcash", xmr = "Monero" }
-local first_network = {}
-for _, row in ipairs(M.list) do
-  for _, family in ipairs(row.families) do
-    if not row.is_rare[family] and not first_network[family] then first_network[family] = row.value end
-  end
-end
 
 --- Returns the name of a family for people.
 ---@param family string
 ---@return string
 function M.words(family)
-  return words[family] or first_network[family] or family:find "^ss58/" and "a network of Polkadot's kind" or family
+  return words[family] or index().first_network[family]
+    or family:find "^ss58/" and "a network of Polkadot's kind" or family
 end
 
 --- Returns the network that a family is usually of; nil for a family of several.
-function M.home_of(family) return family ~= "evm" and family ~= "move" and first_network[family] or nil end
+function M.home_of(family)
+  return family ~= "evm" and family ~= "move" and index().first_network[family] or nil
+end
 
 return M

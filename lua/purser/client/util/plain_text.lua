@@ -187,6 +187,15 @@ function M.wrap(lines, text, width, mark)
   lines[#lines + 1] = text
 end
 
+--- Returns a number and what follows it: "1 payment", "2 payments".
+---@param number integer
+---@param one string
+---@param many string|nil  where it takes more than an "s"
+---@return string
+function M.counted(number, one, many)
+  return ("%d %s"):format(number, number == 1 and one or many or one .. "s")
+end
+
 --- Tells if a text can be a payment's name: without an invisible difference from another.
 ---@param text string
 ---@return boolean

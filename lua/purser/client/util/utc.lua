@@ -33,22 +33,6 @@ function M.days_in(year, month)
   return month == 2 and leap and 29 or month_days[month]
 end
 
-local http_months = { Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10,
-  Nov = 11, Dec = 12 }
-
----@private
---- Returns the epoch milliseconds of HTTP's date (`Sun, 06 Nov 1994 08:49:37 GMT`); nil for another text.
----@param text string
----@return integer|nil
-function M.http_ms(text)
-  local day, name, year, hour, min, sec = text:match "^%u%l%l, (%d%d) (%u%l%l) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$"
-  local month = http_months[name]
-  if not month then return nil end
-  day, year, hour, min, sec = tonumber(day), tonumber(year), tonumber(hour), tonumber(min), tonumber(sec)
-  if day < 1 or day > M.days_in(year, month) or hour > 23 or min > 59 or sec > 60 then return nil end
-  return M.days(year, month, day) * DAY + hour * 3600000 + min * 60000 + sec * 1000
-end
-
 ---@private
 --- Returns date and time of day of epoch milliseconds.
 ---@param ms integer
@@ -71,6 +55,45 @@ function M.civil(ms)
     hour = floor(seconds / 3600), min = floor(seconds % 3600 / 60), sec = seconds % 60,
     wday = (days + 4) % 7 + 1, -- 1: Sunday
   }
+end
+
+local http_months = { Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10,
+  Nov = 11, Dec = 12 }
+
+-- Returns day, name of the month, year and time of day of a text in one of HTTP's forms, as texts; or nothing.
+local function http_parts(text)
+  local day, month, year, time = text:match "^%u%l%l, (%d%d) (%u%l%l) (%d%d%d%d) ([%d:]+) GMT$"
+  if day then return day, month, year, time end
+  day, month, year, time = text:match "^%u%l+day, (%d%d)%-(%u%l%l)%-(%d%d) ([%d:]+) GMT$" -- RFC 850
+  if day then return day, month, year, time end
+  month, day, time, year = text:match "^%u%l%l (%u%l%l) ([ %d]%d) ([%d:]+) (%d%d%d%d)$" -- asctime
+  return day, month, year, time
+end
+
+---@private
+--- Returns the epoch milliseconds of HTTP's date in each form of RFC 9110 (`Sun, 06 Nov 1994 08:49:37 GMT`,
+--- `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`); nil for another text. Two digits are the last year
+--- that ends so and is at most 50 years after now. The second 60 is a leap second's, so the last one of a day.
+---@param text string
+---@param now integer  epoch milliseconds
+---@return integer|nil
+function M.http_ms(text, now)
+  local day, name, digits, time = http_parts(text)
+  local hour, min, sec = (time or ""):match "^(%d%d):(%d%d):(%d%d)$"
+  local month, year = http_months[name], tonumber(digits)
+  if not (hour and month) then return nil end
+  day, hour, min, sec = tonumber(day), tonumber(hour), tonumber(min), tonumber(sec)
+  local function ms_in(of_year)
+    return M.days(of_year, month, day) * DAY + hour * 3600000 + min * 60000 + sec * 1000
+  end
+  if #digits == 2 then
+    local last = M.civil(now).year + 50
+    year = last - (last - year) % 100
+    if year == last and ms_in(year - 50) > now then year = year - 100 end
+  end
+  if day < 1 or day > M.days_in(year, month) or hour > 23 or min > 59 then return nil end
+  if sec > 59 and not (sec == 60 and hour == 23 and min == 59) then return nil end
+  return ms_in(year)
 end
 
 local FIRST, LAST = M.days(0, 1, 1) * DAY, M.days(10000, 1, 1) * DAY - 1

@@ -8,6 +8,7 @@ local digest = require "purser.client.util.digest"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local message = require "purser.desk.agent.message"
+local plain_text = require "purser.client.util.plain_text"
 local planned = require "purser.write.planned"
 local purser = require "purser"
 local read_given = require "purser.desk.agent.given"
@@ -204,8 +205,8 @@ function run.pay(self, given)
     equal_since = self.client:now() - self.equal_days * DAY_MS })
   if err and err.code == "journal.equal" then
     local of = err.details.key ~= "" and "the reference " .. err.details.key or "no reference"
-    return needs_a_person("an equal payment was made or begun under %s within %d days: a person must make this one",
-      of, self.equal_days)
+    return needs_a_person("an equal payment was made or begun under %s within %s: a person must make this one",
+      of, plain_text.counted(self.equal_days, "day"))
   end
   if err then return words.of_error(err) end
   return words.result("accepted", nil, { data = (data.harmless(result)) })

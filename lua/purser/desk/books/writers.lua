@@ -8,6 +8,7 @@ local errors = require "purser.client.call.errors"
 local digest = require "purser.client.util.digest"
 local html = require "purser.desk.books.html"
 local json = require "purser.json"
+local plain_text = require "purser.client.util.plain_text"
 local reach = require "purser.desk.books.reach"
 local names_of = require "purser.client.util.names_of"
 
@@ -56,7 +57,9 @@ function M.remarks(statement)
   for _, one in ipairs(statement.negative) do
     add("negative: %s holds %s %s after %s", one.account, tostring(one.amount), one.asset, one.entry.rid:sub(1, 16))
   end
-  if statement.assumed > 0 then add("assumed: where the fee of %d withdrawals stands", statement.assumed) end
+  if statement.assumed > 0 then
+    add("assumed: where the fee of %s stands", plain_text.counted(statement.assumed, "withdrawal"))
+  end
   return lines
 end
 

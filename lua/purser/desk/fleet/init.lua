@@ -9,6 +9,7 @@
 -- apply does), rotation, transfers (sweep and distribute), vault (secrets in a file).
 
 local errors = require "purser.client.call.errors"
+local plain_text = require "purser.client.util.plain_text"
 local plans = require "purser.desk.fleet.plan"
 local rotation = require "purser.desk.fleet.rotation"
 local spec = require "purser.desk.fleet.spec"
@@ -48,7 +49,7 @@ function M.new(given)
 end
 
 function Fleet:__tostring()
-  return ("purser.fleet (%d accounts)"):format(#self.accounts)
+  return ("purser.fleet (%s)"):format(plain_text.counted(#self.accounts, "account"))
 end
 
 --- Reads what is due, and changes nothing: the steps that make the fleet as declared, or those of rotate or retire.

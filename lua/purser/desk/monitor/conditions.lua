@@ -8,6 +8,7 @@ local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
 local networks = require "purser.client.operations.network"
+local plain_text = require "purser.client.util.plain_text"
 local states = require "purser.client.operations.states"
 
 local M = {}
@@ -126,7 +127,7 @@ local function validity_of(key, days)
   if key.status and key.status ~= "VALID" then return key.status, true end
   local left = key.remainingValidity
   if left == ENDLESS_DAYS or type(left) == "number" and left > days then return "valid", false end
-  return type(left) == "number" and ("ends within %d days"):format(days) or "its end is not shown", true
+  return type(left) == "number" and "ends within " .. plain_text.counted(days, "day") or "its end is not shown", true
 end
 
 --- Returns the end and the permissions of the client's key. `options` = { key_days, permissions }.

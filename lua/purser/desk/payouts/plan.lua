@@ -10,6 +10,7 @@ local purser = require "purser"
 local purser_address = require "purser.address"
 local queues = require "purser.desk.payouts.queue"
 local runs = require "purser.desk.payouts.runs"
+local transactions = require "purser.client.util.transactions"
 local utc = require "purser.client.util.utc"
 
 local M = {}
@@ -171,7 +172,7 @@ local function mark_far(payments, known)
 end
 
 -- Says of each payment that is not made whether its address is a look-alike of another of the plan, or of an earlier
--- payee. A person has confirmed what is known: there a warning is enough.
+-- payee, or a transaction. A person has confirmed what is known: there a warning is enough.
 local function mark_alike(client, journal, payments, known, made)
   local list = {}
   for _, payment in ipairs(payments) do
@@ -179,10 +180,12 @@ local function mark_alike(client, journal, payments, known, made)
   end
   local look_alikes, err = planned.look_alikes(client, journal, list)
   if not look_alikes then return err end
+  local transaction_of = transactions.of(client)
   for _, payment in ipairs(payments) do
-    for _, text in ipairs(made[payment.key] and {} or look_alikes(payment.params.address)) do
-      table.insert(known[payment.key] and payment.warnings or payment.odd, text)
-    end
+    local address, is_made = payment.params.address, made[payment.key]
+    local texts = is_made and {} or look_alikes(address)
+    if not is_made and not payment.problems[1] then texts[#texts + 1] = transaction_of(address) end
+    for _, text in ipairs(texts) do table.insert(known[payment.key] and payment.warnings or payment.odd, text) end
   end
 end
 

@@ -6,6 +6,7 @@ local address = require "purser.address"
 local columns = require "purser.client.operations.columns"
 local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
+local plain_text = require "purser.client.util.plain_text"
 local readers = require "purser.desk.receive.reader"
 local stores = require "purser.desk.receive.store"
 local utc = require "purser.client.util.utc"
@@ -143,7 +144,7 @@ local function lines_of(text)
     local cells = { line = lines[i].line }
     for name, column in pairs(at) do cells[name] = lines[i][column] end
     if #lines[i] > #lines[1] then
-      cells.problem = ("it has %d cells, and the first line %d"):format(#lines[i], #lines[1])
+      cells.problem = ("it has %s, and the first line %d"):format(plain_text.counted(#lines[i], "cell"), #lines[1])
     end
     found[i - 1] = cells
   end

@@ -10,6 +10,7 @@ local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local plain_text = require "purser.client.util.plain_text"
 local planned = require "purser.write.planned"
+local transactions = require "purser.client.util.transactions"
 
 local M = {}
 
@@ -259,8 +260,10 @@ local function require_saved_address(plan, client, network, given)
   problem(plan, "the address is not among the saved addresses of %s on this network", plan.coin)
 end
 
--- Tells of a look-alike of a payee that the client's journal knows.
+-- Tells of a look-alike of a payee that the client's journal knows, and of a transaction.
 local function check_alike(plan, client, address)
+  local transaction = not plan.problems[1] and transactions.of(client)(address)
+  if transaction then warn(plan, "%s", transaction) end
   local look_alikes, err = planned.look_alikes(client)
   if not look_alikes then
     return warn(plan, "a look-alike of an earlier payee is not told, as the journal cannot be read: %s", err.message)

@@ -6,6 +6,7 @@ local core = require "purser.core"
 local json = require "purser.json"
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
+local plain_text = require "purser.client.util.plain_text"
 local redact = require "purser.testing.recording.redact"
 
 local M = {}
@@ -17,7 +18,9 @@ M.VERSION = 1
 local Recorder = {}
 Recorder.__index = Recorder
 Recorder.__name = "purser.recording.record"
-Recorder.__tostring = function(self) return ("purser.transport.record (%d exchanges)"):format(self.count) end
+function Recorder:__tostring()
+  return ("purser.transport.record (%s)"):format(plain_text.counted(self.count, "exchange"))
+end
 
 local function object_of(map)
   local members = {}
