@@ -17,6 +17,7 @@ local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
 local pipeline = require "purser.client.call.pipeline"
 local reading = require "purser.write.reading"
+local rejected_calls = require "purser.write.rejected"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.client.call.setbacks"
@@ -336,26 +337,10 @@ local function open(client, row, params, opts, payment, make)
   return nil, nil, problem, known
 end
 
-local DOUBTED_MS = 7 * 86400000 -- a history of any service shows as much
-
--- Looks for the calls outside of queues that were rejected, where they may be what a limit or a policy's sum has no
--- room beside. Returns whether one was not executed.
-local function makes_room(client, refusal)
-  local is_full = refusal and (refusal.code == "guard.spending_limit"
-    or refusal.code == "guard.approval" and refusal.details.is_of_sums)
-  local calls, readings, has_room = is_full and client._journal:rejected_calls(client:now() - DOUBTED_MS), nil, false
-  for _, call in ipairs(calls or {}) do
-    readings = readings or reading.share()
-    local answer = M.reconcile(client, call.intent, nil, { was_rejected = true, readings = readings })
-    has_room = has_room or answer ~= nil and answer.outcome == "not_done"
-  end
-  return has_room
-end
-
 -- Does what `open` does, and once more where a look for rejected calls makes room.
 local function open_with_room(client, ...)
   local call, request, problem, known = open(client, ...)
-  if call or not makes_room(client, problem) then return call, request, problem, known end
+  if call or not rejected_calls.make_room(client, problem, M.reconcile) then return call, request, problem, known end
   return open(client, ...)
 end
 

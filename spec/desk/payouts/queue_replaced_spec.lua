@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Each content of a payment counts in limits at its own time, and once: also where a list corrected it, and where it may
--- have been made without the journal's knowledge.
+-- Each content of a payment counts in limits at its own time, and once: also where a list corrected it, and where it
+-- may have been made without the journal's knowledge.
 
 local at = require "payouts_setting"
 local core = require "purser.core"
