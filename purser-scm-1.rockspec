@@ -255,6 +255,7 @@ build = {
       ["purser.write.policy"] = "lua/purser/write/policy.lua",
       ["purser.write.reading"] = "lua/purser/write/reading.lua",
       ["purser.write.reconcile"] = "lua/purser/write/reconcile.lua",
+      ["purser.write.rejected"] = "lua/purser/write/rejected.lua",
       ["purser.write.subject"] = "lua/purser/write/subject.lua",
       ["purser.write.verdict"] = "lua/purser/write/verdict.lua",
       -- end: modules

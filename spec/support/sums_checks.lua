@@ -16,7 +16,7 @@ M.SPENT_NOTHING = { planned = true, rejected = true, not_sent = true, not_done =
 
 local function counts(row)
   if row.state == "planned" then return false end
-  return not M.SPENT_NOTHING[row.state] or row.disowned == "yes" or row.stage == "sent" and row.rejected == "yes"
+  return not M.SPENT_NOTHING[row.state] or row.disowned == "yes" or row.rejected == "yes"
 end
 
 local function add_to(sums, name, amount) sums[name] = (sums[name] or decimal "0") + amount end
@@ -61,15 +61,14 @@ local function count(sums, call, at)
   end
 end
 
--- Counts a row, whose charge is to be the only one of its call and content. A call that was never sent counts when its
--- record was found, as its charge says.
+-- Counts a row, whose charge is to be the only one of its call and content.
 local function count_row(sums, row, charges, problems)
   local call = counts(row) and rules.call(row.operation, core.decode(row.params))
   if not (call and call.amount) then return nil end
-  local at = tonumber(row.sent_at) or charges[1] and tonumber(charges[1].at) or sums.first
+  local at = tonumber(row.sent_at) or 0
   local is_right = #charges == 1 and tonumber(charges[1].at) == at
     and decimal(charges[1].amount):compare(call.amount) == 0
-  if at >= sums.first and not is_right then
+  if (at >= sums.first or at == 0) and not is_right then
     problems[#problems + 1] = ("%d charges of %s%s (%s, %s), sent at %d"):format(#charges, row.payment, row.key,
       row.state, row.stage, at)
   end
@@ -77,19 +76,15 @@ local function count_row(sums, row, charges, problems)
   charges.is_counted = true
 end
 
--- Counts a charge whose row counts nothing: of a content that a person disowned, and a list corrected then.
-local function count_charge(sums, charge, row, contents, problems)
+-- Notes a charge whose row counts nothing.
+local function check_charge(sums, charge, row, problems)
   if tonumber(charge.at) < sums.first then return end
-  if row and row.disowned == "other" and row.content ~= charge.content then
-    local known = contents[charge.content]
-    return count(sums, rules.call(known.operation, known.params), tonumber(charge.at))
-  end
   problems[#problems + 1] = ("nothing counts the charge of %s (%s)"):format(charge.amount, row
     and table.concat({ row.payment, row.key, row.state, row.stage, row.disowned, row.rejected }, ", ") or "no row")
 end
 
 --- Returns where kept sums are not what the rows say.
----@param state { pruned_before: integer|nil, contents: table, was_sent: table }  gets which contents were sent
+---@param state { pruned_before: integer|nil }
 ---@return string[] problems
 function M.sums(state, db)
   local problems, of_row, charges, none = {}, {}, {}, {}
@@ -101,12 +96,11 @@ function M.sums(state, db)
   end
   for _, row in ipairs(assert(db:rows "SELECT * FROM purser_calls")) do
     of_row[row.id] = row
-    if row.state == "open" then state.was_sent[row.id .. row.content] = true end
     count_row(sums, row, charges[row.id .. row.content] or none, problems)
   end
   for _, list in pairs(charges) do
     for _, charge in ipairs(list.is_counted and {} or list) do
-      count_charge(sums, charge, of_row[charge.call], state.contents, problems)
+      check_charge(sums, charge, of_row[charge.call], problems)
     end
   end
   local kept = {}
@@ -120,14 +114,11 @@ function M.sums(state, db)
   return problems
 end
 
---- Returns where the sums that a newer reader of addresses makes anew are not the kept ones. Of a call that was never
---- sent, and of a content that a person disowned and a list corrected, rows have no longer what sums have.
+--- Returns where the sums that a newer reader of addresses makes anew are not the kept ones.
 ---@return string[] problems
 function M.sums_read_again(state, db)
-  local odd = assert(db:rows [[SELECT id FROM purser_calls WHERE disowned = 'other'
-    OR sent_at = '' AND state <> 'planned']])
   local problems, kept, anew = {}, {}, {}
-  if odd[1] or state.pruned_before then return problems end
+  if state.pruned_before then return problems end
   db:transaction(function(tx)
     kept = policy_sums(tx:rows "SELECT * FROM purser_sums", 0)
     approval_rows.read_again(tx)

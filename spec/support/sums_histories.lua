@@ -12,7 +12,6 @@ local checks = require "sums_checks"
 local core = require "purser.core"
 local files = require "files"
 local lives = require "sums_lives"
-local planned = require "purser.write.planned"
 local policies = require "policies"
 local prng = require "purser.testing.sim.prng"
 local purser = require "purser"
@@ -43,7 +42,6 @@ local function owe(payment, is_plain)
   local id = is_plain and payment.params.clientTranId or not is_plain and params.clientTranId
   local content = id or payment.operation .. " " .. payment.params.amount
   state.owed[content] = id and 1 or (state.owed[content] or 0) + 1
-  state.contents[planned.content(payment.operation, params)] = { operation = payment.operation, params = params }
 end
 
 local function by_name(a, b) return a.payment .. a.key .. a.id < b.payment .. b.key .. b.id end
@@ -61,12 +59,6 @@ end
 local function content_of_row(row)
   local params = core.decode(row.params)
   return params.clientTranId or row.operation .. " " .. tostring(params.amount)
-end
-
--- Tells whether nobody can say what became of a payment: it was never sent, or got another content since.
-local function is_beyond_words(row)
-  return row.disowned == "other" or row.sent_at == "" and row.state == "done"
-    or row.sent_at ~= "" and not state.was_sent[row.id .. row.content]
 end
 
 -- Returns the id of a record of a row's content that no other row has, and whether one may still be made.
@@ -126,8 +118,7 @@ end
 function steps.run() lives.run { worker "one" } end
 function steps.run_two() lives.run { worker "one", worker "two" } end
 
--- A person corrects payments of the list that were not made, and runs the list. What was disowned gets no earlier
--- content again.
+-- A person corrects payments of the list that were not made, also to what they were before, and runs the list.
 function steps.correct()
   local list, amounts, free = {}, {}, {}
   for _, row in ipairs(rows_of(function(row)
@@ -139,7 +130,7 @@ function steps.correct()
     local row = free[payment.key]
     list[i] = payment
     if row and roll(2) == 1 then
-      list[i] = row.disowned == "" and roll(4) == 1 and state.before[payment.key] or new_content(payment.key)
+      list[i] = roll(4) == 1 and state.before[payment.key] or new_content(payment.key)
       state.before[payment.key] = payment
       owe(list[i])
     end
@@ -186,7 +177,7 @@ function steps.person()
   local list = rows_of(function(row) return row.queue ~= "" and STOPPED[row.stage] end)
   if not list[1] or roll(4) == 1 then list = rows_of(function(row) return row.queue ~= "" end) end
   local row = list[1] and list[roll(#list)]
-  if not row or is_beyond_words(row) then return end
+  if not row then return end
   local record, is_pending = truth_of(row)
   local word = roll(#words)
   local is_false = is_pending or record and word < 5 or not record and word > 4
@@ -202,7 +193,7 @@ function steps.settle()
   local list = rows_of(function(row) return row.state ~= "done" and row.state ~= "planned" end)
   if not list[1] or roll(5) == 1 then list = rows_of() end
   local row = list[1] and list[roll(#list)]
-  if not row or is_beyond_words(row) then return end
+  if not row then return end
   local record, is_pending = truth_of(row)
   local outcome = roll(2) == 1 and "done" or "not_done"
   if state.is_honest then outcome = record and "done" or "not_done" end
@@ -258,8 +249,8 @@ local folder -- of the policy
 local function new_state(seed)
   local dice = prng.new(seed, "sums")
   return { roll = dice, LAG_MS = LAG_MS, folder = folder, path = files.path_in_memory(), machine = virtual.new(dice),
-    executed = {}, pending = {}, list = {}, problems = {}, notes = {}, owed = {}, contents = {}, before = {},
-    jobs = {}, met = {}, was_sent = {}, count = 0,
+    executed = {}, pending = {}, list = {}, problems = {}, notes = {}, owed = {}, before = {}, jobs = {}, met = {},
+    count = 0,
     is_honest = seed % 3 > 0, twins = seed % 4 == 1, checks = seed % 5 > 0, no_duplicates = seed % 7 == 3,
     fault_in = ({ 2, 2, 3 })[seed % 3 + 1], read_fault_in = seed % 2 == 0 and 30 or 0,
     dies_once_in = ({ 0, 500, 2000 })[math.floor(seed / 2) % 3 + 1],

@@ -160,6 +160,8 @@ local CODES = { "33333", "700004", "10212", "730002" }
 
 local function rejection() return answer(400, CODES[roll(#CODES)], "no") end
 
+local function not_now() return answer(({ 429, 418, 400 })[roll(3)], "429", "too many") end
+
 -- Fates of a request to pay.
 local fates = {
   lost = function(request, life)
@@ -186,7 +188,15 @@ local fates = {
     execute(request, life)
     return answer(400, "700003", "too late")
   end,
-  throttled = function() return answer(429, "429", "too many") end,
+  throttled = not_now,
+  second_copy_throttled = function(request, life)
+    execute(request, life)
+    return not_now()
+  end,
+  first_copy_is_late_throttled = function(request, life)
+    execute_later(request, life, roll(WINDOW_MS - 100))
+    return not_now()
+  end,
   firewall = function()
     return { status = 403, headers = { ["Content-Type"] = "text/html" }, body = "<html>no</html>" }
   end,
@@ -196,18 +206,14 @@ local fates = {
   end,
 }
 
-local OF_QUEUES = { "lost", "never_arrives", "late", "not_sent", "rejected", "rejected", "second_copy_rejected",
-  "second_copy_rejected", "first_copy_is_late", "too_late", "second_copy_is_too_late", "throttled", "firewall",
-  "unsure" }
--- a plain call that was rejected is looked for when its key is used again alone, and counts no longer until then
-local OF_CALLS = { "lost", "never_arrives", "late", "not_sent", "rejected", "too_late", "throttled", "firewall",
-  "unsure" }
+local LIST = { "lost", "never_arrives", "late", "not_sent", "rejected", "rejected", "second_copy_rejected",
+  "second_copy_rejected", "first_copy_is_late", "too_late", "second_copy_is_too_late", "throttled",
+  "second_copy_throttled", "first_copy_is_late_throttled", "firewall", "unsure" }
 
 local function send_money(request, life)
   life.paid = life.paid + 1
   if not once_in(life.fault_in) then return execute(request, life) end
-  local list = life.is_plain and OF_CALLS or OF_QUEUES
-  local fate = list[roll(#list)]
+  local fate = LIST[roll(#LIST)]
   note("%s: %s is %s", life.name, content_of(request), fate)
   state.met[fate] = (state.met[fate] or 0) + 1
   return fates[fate](request, life)

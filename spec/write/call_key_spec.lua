@@ -110,7 +110,7 @@ for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = tru
     end)
 
     it("is looked for first where the rejection may be of a second copy, the first of which was executed", function()
-      for i, code in ipairs { "10101", "700003", "700004" } do
+      for i, code in ipairs { "10101", "700003", "700004", "429" } do
         local id, rejects = "invoice-" .. i, true
         local repeating = client_of { transport = simulated.transport(sim, function(request, inner)
           local response, failure = inner:send(request)

@@ -8,7 +8,7 @@ local purser = require "purser"
 local calls = require "write_calls"
 
 local ADDRESS, MEMO_ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm", "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh"
-local REJECTION = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
+local REJECTION = { status = 400, body = '{"code":10007,"msg":"no such coin"}', headers = "" } -- each copy gets it
 
 local function set(...)
   local names = {}
@@ -149,7 +149,7 @@ describe("a payment of a queue", function()
     assert.equal(2, #held)
     assert.equal(7, #assert(payouts:list "failed"))
     for _, payment in ipairs(assert(payouts:list "failed")) do
-      local service = payment.message == "no funds"
+      local service = payment.message == "no such coin"
       local passes = withdrawals[payment.operation] and payment.key == payment.operation
         or payment.operation == "wallet.transfer"
       assert.equal(passes, service, payment.key .. ": " .. payment.message)

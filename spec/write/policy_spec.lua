@@ -103,8 +103,16 @@ describe("a policy", function()
   end)
 
   it("counts no longer what was not executed", function()
+    local code
     local rejecting = recorder.new({ journal = journal, account = "a", rate_limit = false, retry = false, guard = {},
-      policy = "x" }, function() return { status = 400, body = '{"code":700004,"msg":"no"}', headers = "" } end)
+      policy = "x" }, function()
+      return { status = 400, body = ('{"code":%s,"msg":"no"}'):format(code), headers = "" }
+    end)
+    code = "700004" -- of one copy
+    assert.is_nil((transfer(rejecting)))
+    assert.same({}, counted)
+    assert(journal.db:rows "DELETE FROM purser_calls")
+    code = "10007" -- of each
     assert.is_nil((transfer(rejecting)))
     assert.same({ "open -1" }, counted)
     local intent = assert(journal:entries())[1].intent

@@ -17,6 +17,7 @@ local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
 local pipeline = require "purser.client.call.pipeline"
 local reading = require "purser.write.reading"
+local rejected_calls = require "purser.write.rejected"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.client.call.setbacks"
@@ -246,7 +247,7 @@ end
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   if err and setbacks.learn(self.state, pipeline.run, err, request) then
-    setbacks.explain(self.state, err, self.intent.sent_at, self.began)
+    setbacks.explain(self.state, err, self.intent.sent_at, self.began, self.intent.recv_window)
   end
   value, err = self:finish(value, err)
   if value ~= nil then
@@ -336,12 +337,19 @@ local function open(client, row, params, opts, payment, make)
   return nil, nil, problem, known
 end
 
+-- Does what `open` does, and once more where a look for rejected calls makes room.
+local function open_with_room(client, ...)
+  local call, request, problem, known = open(client, ...)
+  if call or not rejected_calls.make_room(client, problem, M.reconcile) then return call, request, problem, known end
+  return open(client, ...)
+end
+
 --- Signs a write call for another program, and records the call as if it were sent here. A client without a journal
 --- records nothing. Returns the request; or nil and an error.
 ---@return table|nil request, purser.Error|nil err
 function M.prepare(client, row, params, opts)
   if client._journal or type(opts) == "table" and opts.equal_since then
-    local _, request, err, known = open(client, row, params, opts, nil, pipeline.build)
+    local _, request, err, known = open_with_room(client, row, params, opts, nil, pipeline.build)
     if known then
       err = errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
         code = "journal.used", hint = "client:recall says what became of it",
@@ -375,7 +383,7 @@ end
 ---@return any result, purser.Error|nil err, purser.Call|nil known  nil, nil and the call that has the key already
 function M.run(client, row, params, opts, payment)
   opts = opts or pipeline.no_options
-  local call, request, problem, known = open(client, row, params, opts, payment, pipeline.next_request)
+  local call, request, problem, known = open_with_room(client, row, params, opts, payment, pipeline.next_request)
   if not call then return nil, problem, known end
   local ok, value, err = schedule.protect(call.send, call, request)
   if ok then return value, err end

@@ -101,17 +101,20 @@ M.UNDONE = { planned = true, rejected = true, not_sent = true, not_done = true }
 --- was judged, and a gateway may send two: such a call is looked for first.
 function M.is_free(call) return M.UNDONE[call.state] and not call.rejected end
 
+--- The condition of the rows of purser_calls that this journal sent. Others have no window: of a payment that a look
+--- found, or may have found, `sent_at` is the time by which it counts.
+M.WAS_SENT = "recv_window <> '0'"
+
 --- The condition of the rows of purser_calls that M.counts takes.
 M.COUNTED = "state <> 'planned' AND (state NOT IN ('rejected', 'not_sent', 'not_done') OR disowned = 'yes' "
-  .. "OR rejected = 'yes' AND stage = 'sent')"
+  .. "OR rejected = 'yes')"
 
---- Returns whether a row counts in sums: nothing proves that its call was not executed. A rejected payment that is
---- looked for counts until the look has ended: the rejection may be that of a second copy.
+--- Returns whether a row counts in sums: nothing proves that its call was not executed. A rejection that may be that of
+--- a second copy proves nothing until the call was looked for.
 ---@param row table<string, string>
 ---@return boolean
 function M.counts(row)
-  return row.state ~= "planned" and (not M.UNDONE[row.state] or row.disowned == "yes"
-    or row.rejected == "yes" and row.stage == "sent")
+  return row.state ~= "planned" and (not M.UNDONE[row.state] or row.disowned == "yes" or row.rejected == "yes")
 end
 
 M.UNDECIDED = { open = true, unknown = true, undecided = true }
@@ -158,8 +161,9 @@ for code in gmatch("401 602 10001 10007 10015 10072 10095 10096 10097 10102 1010
 -- Returns whether a rejection may be of a second copy, the first of which was executed.
 local function may_be_of_a_copy(intent, err)
   local row = operations.by_name[intent.operation]
-  return err ~= nil and err.outcome == "rejected" and err.kind == "api" and not err.is_explained
-    and not OF_EACH_COPY[tostring(err.code)] and M.makes_in(row) ~= "" and row.reconcile.strategy ~= "nothing"
+  return err ~= nil and err.outcome == "rejected" and not err.is_explained
+    and (err.kind == "throttled" or err.kind == "api" and not OF_EACH_COPY[tostring(err.code)])
+    and M.makes_in(row) ~= "" and row.reconcile.strategy ~= "nothing"
 end
 
 --- Returns whether two contents are equal. A content is one digest, or two where missing values were completed.

@@ -27,6 +27,7 @@ local words = require "purser.write.journal.words"
 ---@field MADE string  the condition of a row whose call was made: of a withdrawal, seen to be sent
 ---@field UNDONE table<string, true>  the states of calls that certainly made no record
 ---@field COUNTED string  the condition of a row that counts in sums
+---@field WAS_SENT string  the condition of a row whose call this journal sent
 ---@field ARRIVAL string  the column of what a done call's record showed later; NULL without a look
 ---@field KEPT_PLANS string  the query for the plans that let an attempt of a call through that is not pruned
 local M = {}
@@ -48,6 +49,11 @@ M.locked = calls.locked
 --- Writes an end in a locked row, counts it in sums, and keeps the end before.
 ---@type fun(tx: table, known: table<string, string>, ending: table)
 M.write_end = calls.write_end
+
+--- Keeps what a locked row was sent as, before another content takes its place. Returns the columns of a row that was
+--- never sent.
+---@type fun(tx: table, row: table<string, string>): table<string, string>
+M.set_aside = calls.set_aside
 
 --- Returns the columns of a stage.
 ---@type fun(tx: table, change: purser.Stage): table<string, string>
@@ -166,7 +172,7 @@ M.standing_word = words.standing
 M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}' UNION SELECT attempt.plan FROM
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
-M.MADE, M.ARRIVAL, M.COUNTED = arrival.MADE, arrival.NAMED, intents.COUNTED
+M.MADE, M.ARRIVAL, M.COUNTED, M.WAS_SENT = arrival.MADE, arrival.NAMED, intents.COUNTED, intents.WAS_SENT
 M.UNDONE = intents.UNDONE
 
 --- Returns whether an entry of journal:entries was made: of a withdrawal, seen to be sent.

@@ -49,7 +49,7 @@ end
 
 -- Expects that the service rejects a row's call.
 local function rejected(one, client)
-  setting.answer = '{"code":10101,"msg":"no funds %d"}'
+  setting.answer = '{"code":10007,"msg":"no such coin %d"}'
   local value, err = setting.send(one, client)
   setting.answer = nil
   assert.is_nil(value)

@@ -242,7 +242,7 @@ describe("what was taken", function()
     local function undecided_equals() return in_tx("undecided_equals", payment) end
     set "stage = 'undecided' WHERE payment <> 'a'"
     assert.equal(3, undecided_equals())
-    set "state = 'undecided' WHERE payment = 'b'"
+    set "state = 'undecided', recv_window = '5000' WHERE payment = 'b'"
     assert.equal(2, undecided_equals())
     set "content = 'of another operation or network' WHERE payment = 'c'" -- other records are of it
     assert.equal(1, undecided_equals())

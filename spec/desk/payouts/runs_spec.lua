@@ -239,7 +239,8 @@ describe("a run", function()
   it("is told from others by the word of a person on one payment", function()
     local payouts = at.payouts_with()
     begin(payouts, { a = "1", b = "2" })
-    at.set "stage = 'undecided', state = 'undecided', attempt = '1', sent_at = '1700000000000'"
+    at.set([[stage = 'undecided', state = 'undecided', attempt = '1', sent_at = '1700000000000',
+      recv_window = '5000']])
     for _, err in ipairs { select(2, payouts:retry("b", { force = true })), (select(2, payouts:settle("a", "t-1"))) } do
       assert.matches("may take the request yet", err.message)
       assert.equal("undecided", assert(payouts:find "b").state)

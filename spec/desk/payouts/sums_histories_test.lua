@@ -15,7 +15,8 @@ describe("histories under a limit and a policy", function()
   it("(1 to 25) keep the sums that the rows count, exceed no limit, and pay nothing twice", function()
     local met = histories.run(25)
     if os.getenv "PURSER_HISTORIES" then return end
-    for _, fate in ipairs { "lost", "late", "rejected", "second_copy_rejected", "first_copy_is_late", "throttled" } do
+    for _, fate in ipairs { "lost", "late", "rejected", "second_copy_rejected", "first_copy_is_late",
+      "second_copy_throttled" } do
       assert.is_true((met[fate] or 0) > 0, fate)
     end
   end)

@@ -265,7 +265,7 @@ describe("a payment of a lost journal that a history shows", function()
   it("is undecided where its record was given to another call meanwhile", function()
     local report, payment = lose({ is_taken = true }, 3)
     assert.same({ 1, 1 }, { report.undecided, at.counted(TRANSFER, "applied") })
-    assert.same({ "its record is another call's", "planned" }, { payment.message, payment.call_state })
+    assert.same({ "its record is another call's", "undecided" }, { payment.message, payment.call_state })
   end)
 
   it("is looked for again where the record may be that of an equal call", function()

@@ -10,7 +10,7 @@ local NOON = 1700049600000 -- a day's and an hour's beginning, plus 12 hours
 local DONE = { status = 200, body = '{"tranId":"T1"}', headers = "" }
 local LOST = { status = 500, body = "", headers = "" }
 local NOT_MADE = { outcome = "not_done", reason = "it is not there" }
-local REJECTION = { status = 400, body = '{"code":10101,"msg":"no funds"}', headers = "" }
+local REJECTION = { status = 400, body = '{"code":10007,"msg":"no such coin"}', headers = "" } -- each copy gets it
 
 local journal, now, answer, sent
 

@@ -125,13 +125,14 @@ end
 
 local CLOCK_OFF_MS = 1000
 
---- Notes that a wrong clock explains a rejection. A clock that was right explains none: the copy of the request that
---- was judged was late, perhaps a second copy.
----@param sent_at integer  the request's stamp
----@param began integer    the machine's time before the request was sent
-function M.explain(self, err, sent_at, began)
-  local off_ms = self._clock:read() - sent_at - (core.now_ms() - began)
-  err.is_explained = math.abs(off_ms) > CLOCK_OFF_MS or nil
+--- Notes that a wrong clock explains a rejection: the stamp was too old for each copy of the request when it was sent.
+--- Any other clock explains none: the copy that was judged was late, or the service's time may yet come.
+---@param sent_at integer      the request's stamp
+---@param began integer        the machine's time before the request was sent
+---@param recv_window integer  for how long the service takes the stamp
+function M.explain(self, err, sent_at, began, recv_window)
+  local late_ms = self._clock:read() - sent_at - (core.now_ms() - began)
+  err.is_explained = late_ms > recv_window + CLOCK_OFF_MS or nil
 end
 
 --- Corrects a jumped clock before a signed call.

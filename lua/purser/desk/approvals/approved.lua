@@ -160,7 +160,11 @@ local function check(self, tx, intent, row, facts, reads)
   function call.sum(limit) return approval_rows.sum(tx, call, limit, asked) end
   local plan
   plan, err = find_approval(self, tx, known, call)
-  if not plan then return nil, err end
+  if not plan then
+    err.details = err.details or {}
+    err.details.is_of_sums = next(asked) ~= nil or nil
+    return nil, err
+  end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call

@@ -86,7 +86,7 @@ end
 ---@return purser.reconcile.Window window
 function M.window_of(self, payment, as_of)
   local now = as_of or self.client:now()
-  local since = math.min(payment.first_sent_at or now, payment.sent_at)
+  local since = math.min(payment.first_sent_at or now, payment.sent_at or now)
   if payment.client_id and self.history_check == "never" then
     -- two hours behind the history's end
     since = math.min(since, math.max(payment.added_at, earliest(self, payment, now) + 2 * HOUR))

@@ -16,7 +16,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 local MAX_DELAY_MS = 3 * 86400000
 M.MAX_LEASE_MS = 3600000
 
-local PATIENCE_MS = 300000 -- a run waits so long for a payment that is not due
+M.PATIENCE_MS = 300000 -- a run waits so long for a payment that is not due
 
 -- The last condition lets a database use the queues' indices.
 local IN_QUEUE = " FROM purser_calls WHERE queue = $1 AND queue <> ''"
@@ -48,6 +48,7 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field content string        a digest of what it is to pay
 ---@field worker string         the worker that has it, "" for none
 ---@field rejection string|nil  sent: why it was rejected, while it is looked for
+---@field is_put_back boolean   sent: not found, it is sent again
 ---@field added_at integer      epoch ms
 ---@field due_at integer|nil     when it may be sent, epoch ms; nil: at once
 ---@field disowned boolean      a person said by `retry` that it was not made
@@ -62,6 +63,7 @@ local function payment_of(row)
     first_sent_at = tonumber(row.first_sent_at), record_id = some(row.record_id), client_id = some(row.key),
     added_at = tonumber(row.added_at), disowned = row.disowned ~= "",
     rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
+    is_put_back = row.rejected ~= "" and row.due_at ~= "",
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     arrival = row.stage == "done" and rawget(row, "arrival") or nil,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), host = some(row.host),
@@ -141,10 +143,11 @@ function M.take_waiting(tx, self, count)
     .. limit(tx, count), time_text(tx:now())), "taken")
 end
 
---- Takes over the payments of ended leases. A payment that is only "taken" was not sent.
+--- Takes over the payments of ended leases that are due. A payment that is only "taken" was not sent.
 function M.take_abandoned(tx, self, count)
-  return lease(tx, self, own(tx, self, "*", " AND stage IN ('taken', 'sent') AND lease_until < $3" .. limit(tx, count),
-    time_text(tx:now())))
+  local now = time_text(tx:now())
+  return lease(tx, self, own(tx, self, "*", " AND stage IN ('taken', 'sent') AND lease_until < $3 AND due_at <= $4"
+    .. limit(tx, count), now, now))
 end
 
 local HELD = OF_QUEUE .. " AND stage IN ('taken', 'sent') AND "
@@ -163,8 +166,8 @@ end
 function M.reclaim(tx, self)
   planned.update(tx, { lease_until = "" }, HELD .. "(worker = ? OR lease_until > ?)", self.queue,
     self.worker, time_text(tx:now() + M.MAX_LEASE_MS))
-  planned.update(tx, { due_at = "" }, OF_QUEUE .. " AND stage = 'waiting' AND due_at > ?", self.queue,
-    time_text(tx:now() + MAX_DELAY_MS))
+  planned.update(tx, { due_at = time_text(tx:now()) }, OF_QUEUE .. " AND stage IN ('waiting', 'sent') AND due_at > ?",
+    self.queue, time_text(tx:now() + MAX_DELAY_MS))
 end
 
 --- Prolongs the leases of this worker.
@@ -179,14 +182,24 @@ function M.move(tx, self, payment, change)
   local row = planned.locked(tx, payment.id)
   local is_held = row and (row.stage == "taken" or row.stage == "sent")
   if not is_held or row.worker ~= self.worker or tonumber(row.attempt) ~= payment.attempt then return false end
-  if change.stage == "undecided" and row.state ~= "planned" then
-    -- what its last attempt came to is not known any more: the call counts in sums, and equal calls wait for it
+  if change.stage == "undecided" then
+    -- what its last attempt came to, or an attempt that the journal lacks, is not known: the call counts in sums
     planned.write_end(tx, row, { state = "undecided", message = change.message, candidates = change.candidates,
       why = change.why, change = change })
   else
     planned.update(tx, planned.staged(tx, change), "id = ?", row.id)
   end
   return true
+end
+
+--- Counts a payment that was never sent, and that a record may show, from now on: others must not take its room in
+--- limits while it is asked about once more.
+function M.doubt(tx, self, payment)
+  local row = planned.locked(tx, payment.id)
+  if row.worker ~= self.worker or row.stage ~= "taken" or row.state ~= "planned" then return end
+  local change = { stage = "taken", message = "a record may be its own" }
+  planned.write_end(tx, row, { state = "undecided", message = change.message, change = change })
+  payment.call_state = "undecided"
 end
 
 ------------------------------------------------------------------------------------------------------------ looking
@@ -223,12 +236,13 @@ function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.queue
 --- Returns how many payments a run has to make or to wait for.
 function M.left(tx, self)
   return tonumber(own(tx, self, "CAST(count(*) AS TEXT) AS number", " AND stage IN ('waiting', 'taken', 'sent') "
-    .. "AND (stage <> 'waiting' OR blocked = '' AND due_at <= $3)", time_text(tx:now() + PATIENCE_MS))[1].number)
+    .. "AND blocked = '' AND due_at <= $3", time_text(tx:now() + M.PATIENCE_MS))[1].number)
 end
 
 --- Returns whether the run looks for a rejected payment, or takes it over when its worker's lease ends.
 function M.is_looking(tx, self)
-  return own(tx, self, "id", " AND stage = 'sent' AND rejected = 'yes' LIMIT 1")[1] ~= nil
+  return own(tx, self, "id", " AND stage = 'sent' AND rejected = 'yes' AND due_at <= $3 LIMIT 1",
+    time_text(tx:now() + M.PATIENCE_MS))[1] ~= nil
 end
 
 --- Returns what keeps a worker from sending: { due_at = of the next payment that waits, message = why it was put off,
@@ -238,7 +252,7 @@ function M.next_due(tx, self)
   local row = own(tx, self, "due_at, message", " AND stage = 'waiting' AND blocked = '' ORDER BY due_at LIMIT 1")[1]
   local found = { sent = 0, others = 0, due_at = row and tonumber(row.due_at), message = row and some(row.message) }
   for _, held in ipairs(own(tx, self, "worker, min(lease_until) AS lease_until" .. NUMBER,
-    " AND stage IN ('taken', 'sent') GROUP BY worker")) do
+    " AND stage IN ('taken', 'sent') AND worker <> '' GROUP BY worker")) do
     if held.worker == self.worker then
       found.sent = tonumber(held.number)
     else
@@ -340,11 +354,12 @@ end
 --- Another network, or another operation, may have other records.
 function M.undecided_equals(tx, payment)
   return #tx:rows([[SELECT other.id FROM purser_calls AS one JOIN purser_calls AS other ON other.digest = one.digest
-    AND other.content = one.content WHERE one.id = $1 AND other.state = 'planned'
-    AND other.stage = 'undecided']], payment.id)
+    AND other.content = one.content WHERE one.id = $1 AND other.stage = 'undecided'
+    AND NOT other.]] .. planned.WAS_SENT, payment.id)
 end
 
-local ANSWERED = " FROM purser_calls WHERE operation = $1 AND answered <> '' AND answered <> 'no' "
+local ANSWERED = " FROM purser_calls WHERE operation = $1 AND answered <> '' AND answered <> 'no' AND "
+  .. planned.WAS_SENT .. " "
 
 --- Returns the time of the first answered call of an operation that was sent at `since` or later, or nil.
 function M.answered_since(tx, operation, since)
@@ -359,7 +374,7 @@ local NEW_WITNESS = "SELECT id" .. ANSWERED .. "AND sent_at > $2 AND ended_at >=
 --- since the latest look.
 function M.ask_again(tx, self)
   for _, row in ipairs(own(tx, self, "id, operation, sent_at, ended_at", " AND stage = 'undecided' "
-    .. "AND state = 'undecided' AND why = 'next'")) do
+    .. "AND state = 'undecided' AND why = 'next' AND " .. planned.WAS_SENT)) do
     if tx:rows(NEW_WITNESS, row.operation, row.sent_at, row.ended_at)[1] then
       planned.update(tx, { stage = "sent", worker = "", lease_until = "" }, "id = ? AND stage = 'undecided'", row.id)
     end
@@ -415,11 +430,12 @@ end
 --- Gives a payment another content, with which it waits; M.unblock is the caller's. Returns as `decide` does.
 ---@param columns table  of the new content, as planned.columns makes them
 function M.replace(tx, self, payment, columns)
-  local set = { tries = "0" }
-  for name, value in pairs(columns) do set[name] = value end
-  -- sums still count the content that a person disowned
-  if payment.disowned and set.content ~= payment.content then set.disowned = "other" end
+  local row = planned.locked(tx, payment.id)
+  if not row or row.stage ~= payment.state or row.content ~= payment.content then return false end
+  local set = planned.set_aside(tx, row)
+  set.tries, set.disowned = "0", row.disowned ~= "" and "other" or nil
   set.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
+  for name, value in pairs(columns) do set[name] = value end
   return decide(tx, self, payment, M.IDLE, { stage = "waiting" }, set)
 end
 

@@ -3,7 +3,7 @@
 --
 --   held       while the journal cannot show that it is the newest, all payments are looked for before one is sent:
 --              what is found counts in limits and policies first
---   rejected   a payment is looked for before it counts as failed; one reading serves many
+--   rejected   a payment is looked for before it counts as failed, or is sent again; one reading serves many
 --   undecided  a payment is asked about once more after the others, whose records are witnesses
 --   lease      renewed while the tasks work; a payment of a lost lease is another worker's
 
@@ -42,11 +42,18 @@ Payment.__index = Payment
 ---------------------------------------------------------------------------------------- how an attempt ends a payment
 
 -- An attempt may have been executed without this journal's knowledge, or another than the service may have answered.
+-- A gateway may have sent two copies, and a rejection, also "not now", speaks of the one that was judged.
+---@param ms integer|nil  found not to be executed, it is sent again, then at the earliest
+local function rejected(self, message, ms)
+  if planned.operation(self.operation).reconcile.strategy == "nothing" then
+    return { stage = "failed", message = message }
+  end
+  self.rejection, self.is_put_back, self.look_from = message, ms ~= nil, self.run.client:now() + (ms or 0)
+  return { stage = "sent", rejected = true, due_in = ms, is_left = ms and ms > queue.PATIENCE_MS, message = message }
+end
+
 local function failed(self, message, was_looked_for)
-  local cannot_look = planned.operation(self.operation).reconcile.strategy == "nothing"
-  if was_looked_for or cannot_look then return { stage = "failed", message = message } end
-  self.rejection = message
-  return { stage = "sent", rejected = true, message = message }
+  return was_looked_for and { stage = "failed", message = message } or rejected(self, message)
 end
 
 local function again(self, message, ms, was_looked_for)
@@ -72,18 +79,18 @@ end
 function after.not_sent(self, message) return again(self, message) end
 
 function after.not_done(self, message)
-  if self.rejection then return failed(self, self.rejection, true) end
+  if self.rejection and not self.is_put_back then return failed(self, self.rejection, true) end
+  message = self.rejection or message
   return again(self, message and message ~= "" and message or "it was not executed", 0, true)
 end
 
 function after.rejected(self, message, err)
-  if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
+  if not err then return failed(self, message) end
+  -- a clock that was wrong made each copy too late
+  if err.is_explained then return again(self, message) end
   -- the clock was right: the copy that was judged was a late one, and an earlier one may have been executed
-  if planned.was_too_late(err) and not err.is_explained then
-    return { stage = "sent", state = "unknown", message = message }
-  end
-  -- not the service's word, a firewall's perhaps; or the clock was wrong
-  if err and (err.kind ~= "api" or err.is_explained) then return again(self, message) end
+  if planned.was_too_late(err) then return { stage = "sent", state = "unknown", message = message } end
+  if err.kind ~= "api" then return rejected(self, message, math.floor((err.retry_after or 0) * 1000)) end
   return failed(self, message)
 end
 
@@ -145,16 +152,18 @@ local function reconcile(self)
     conclude(self, answer) -- the call keeps the end of its attempt
   elseif err then
     -- the service may reject both for one reason, such as an account that does not exist
-    conclude(self, self.rejection and self.rejection == err.message
+    conclude(self, self.rejection and not self.is_put_back and self.rejection == err.message
       and { outcome = "not_done", reason = self.rejection }
       or { outcome = "undecided", reason = "it cannot be looked for: " .. err.message })
   end
 end
 
--- Lets a rejected payment wait until its record must be visible.
+-- Lets a rejected payment wait until its record must be visible, and the service takes requests again. A payment for
+-- which a run has no patience is taken over when it is due.
 local function park(self)
-  local run = self.run
-  self.look_at = math.max(run.client:now(), self.sent_at + history_check.visible_ms(run))
+  local run, now = self.run, self.run.client:now()
+  if (self.look_from or now) - now > queue.PATIENCE_MS then return end
+  self.look_at = math.max(now, self.look_from or now, self.sent_at + history_check.visible_ms(run))
   table.insert(run.parked, self)
 end
 
@@ -248,6 +257,8 @@ local function pay(self)
   if run.problem or run.stopping then return end
   if known and known.is_put_off then
     put_off(self)
+    local _, err = planned.within(run.journal, function(tx) return queue.doubt(tx, run, self) or true end)
+    run.problem = run.problem or err
   elseif known and known.record then
     conclude(self, { outcome = "done", record = known.record })
   elseif known then

@@ -247,6 +247,13 @@ function M.release(tx, call)
   for _, of in ipairs(charges) do add(tx, of.asset, of.at, -decimal(of.amount)) end
 end
 
+--- Gives the charges of a call's present content to another call.
+---@param call table<string, string>  its row
+---@param id string
+function M.hand_over(tx, call, id)
+  tx:rows("UPDATE purser_charges SET call = $1 WHERE call = $2 AND content = $3", id, call.id, call.content)
+end
+
 --- Deletes the charges before a time, but for those of a period that holds the time.
 ---@param before string  of time_text
 function M.prune(tx, before)

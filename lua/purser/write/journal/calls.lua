@@ -87,8 +87,9 @@ local function begin_again(tx, intent, known, fields, where, ...)
     rejected = "" }
   for name, value in pairs(fields) do set[name] = value end
   if known.attempt > 0 then keep_end(tx, known.id) end
-  if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
-    ("%d"):format(known.attempt), ...) == 0 then
+  local is_over = "NOT (" .. schema.UNDECIDED .. " AND " .. intents.WAS_SENT .. ")"
+  if M.update(tx, set, "id = ? AND attempt = ? AND " .. is_over .. where, known.id, ("%d"):format(known.attempt),
+    ...) == 0 then
     return false
   end
   intent.id, intent.attempt = known.id, known.attempt + 1
@@ -182,9 +183,9 @@ function M.begin(self, intent, row, guard, key, payment)
     -- a payment is looked for at the service first, where the server is another one
     if tx.db.doubt and not payment and guard ~= false then tx:reject(tx.db.doubt) end
     -- a repeat takes its charges over
-    local earlier = known or payment and payment.disowned
+    local earlier = known or payment and (payment.disowned or intents.UNDECIDED[payment.call_state])
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
-    if earlier and earlier.disowned == "yes" then
+    if earlier and (earlier.disowned == "yes" or earlier.recv_window == "0") then
       if intents.counts(earlier) then policy.count(tx, earlier, -1) end
       spending.release(tx, earlier)
     end
@@ -241,7 +242,8 @@ local MAX_DELAY_MS = 3 * 86400000 -- no payment is put off for longer
 
 ---@class purser.Stage  what becomes of a payment
 ---@field stage string
----@field due_in number|nil     ms until it may be sent
+---@field due_in number|nil     ms until it may be sent, or is looked for
+---@field is_left boolean|nil   its worker does not wait for that
 ---@field state string|nil       of its call, where that is not the state of the end
 ---@field blocked boolean|nil   until something changes
 ---@field rejected boolean|nil  it is looked for before it counts as failed
@@ -254,7 +256,7 @@ function M.staged(tx, change)
   local set = { stage = change.stage, blocked = change.blocked and "yes" or "",
     rejected = change.rejected and "yes" or "", message = text_of(change.message), state = change.state,
     due_at = change.due_in and time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) or "" }
-  if change.stage ~= "sent" and change.stage ~= "taken" then set.worker = "" end
+  if change.is_left or change.stage ~= "sent" and change.stage ~= "taken" then set.worker = "" end
   set.why = change.why
   if change.candidates then set.record = candidates.text(change.candidates, keep) end
   return set
@@ -263,7 +265,8 @@ end
 -- The stage of a payment about which another than its worker finds out. Its worker sends again what was not made.
 local STAGES = { done = "done", undecided = "undecided" }
 
--- Returns the row of a call as sums count it. A call that this journal never sent counts at its record's time.
+-- Returns the row of a call as sums count it. A call that this journal never sent counts at its record's time, or from
+-- now on where no record is known to be its own.
 local function counted_row(tx, row, ending)
   if row.sent_at ~= "" then return row end
   local lookup = operations.by_name[row.operation].reconcile
@@ -285,6 +288,7 @@ function M.write_end(tx, known, ending)
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
   -- a call that a person's word ended stays counted
   local spent, spends, counted = intents.counts(known), intents.counts(set), counted_row(tx, known, ending)
+  if spends then set.sent_at = counted.sent_at end
   if spent ~= spends then policy.count(tx, counted, spends and 1 or -1) end
   if not spends then
     spending.release(tx, known)
@@ -293,6 +297,32 @@ function M.write_end(tx, known, ending)
   end
   if known.ended_at ~= "" then keep_end(tx, known.id) end
   M.update(tx, set, "id = ?", known.id)
+end
+
+local UNSENT = { state = "planned", sent_at = "", recv_window = "0", host = "", signer = "", plan = "",
+  approved_by = "", policy = "", destination = "", record_id = "", record = "", answered = "", ended_at = "",
+  rejected = "" }
+local OF_NO_QUEUE = { queue = "", payment = "", stage = "", key = "", worker = "", lease_until = "", due_at = "",
+  blocked = "", added_at = "", tries = "0" }
+
+--- Keeps what a locked row was sent as, before another content takes its place. A content that goes on counting in
+--- sums, since no more than a person's word says that it was not made, becomes a call of its own. Returns the columns
+--- of a row that was never sent.
+---@return table<string, string> columns
+function M.set_aside(tx, row)
+  keep_end(tx, row.id)
+  if intents.counts(row) then
+    local id, why = core.random_token(24)
+    if not id then tx:reject("no random id could be made: " .. tostring(why)) end
+    local call = { id = id, message = ('%s; it was payment "%s" of the queue "%s", which has another content since')
+      :format(row.message, row.payment, row.queue) }
+    for name, value in pairs(row) do call[name] = call[name] or OF_NO_QUEUE[name] or value end
+    M.insert(tx, call)
+    spending.hand_over(tx, row, id)
+  end
+  local columns = {}
+  for name, value in pairs(UNSENT) do columns[name] = value end
+  return columns
 end
 
 --- Returns the row of a call, locked; nil where there is none.

@@ -148,7 +148,7 @@ end
 ---@return purser.Call[]|nil calls, string|nil message
 function M.open_calls(self, _, names, first, last)
   local calls, message = read(self.db, "SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. " AND sent_at >= $1 AND sent_at <= $2 ORDER BY sent_at, id",
+    .. " AND sent_at >= $1 AND sent_at <= $2 AND " .. intents.WAS_SENT .. " ORDER BY sent_at, id",
     time_text(first - intents.MAX_WINDOW_MS), time_text(last))
   if not calls then return nil, message end
   local found = {}
@@ -160,6 +160,13 @@ function M.open_calls(self, _, names, first, last)
   return found
 end
 
+--- Returns the calls outside of queues that were rejected since a time, and not looked for; or nil and a message.
+---@return purser.Call[]|nil calls, string|nil message
+function M.rejected_calls(self, since)
+  return read(self.db, "SELECT * FROM purser_calls WHERE state = 'rejected' AND rejected = 'yes' AND queue = '' "
+    .. "AND sent_at >= $1 ORDER BY sent_at, id", time_text(since))
+end
+
 local NEWEST = 1000 -- calls of a window, of each operation
 
 --- Returns calls that were made, and sent between two times, of very many the newest; or nil and a message.
@@ -168,9 +175,9 @@ local NEWEST = 1000 -- calls of a window, of each operation
 function M.made_calls(self, _, names, first, last)
   local found = {}
   for name in pairs(names) do
-    local calls, message = read(self.db, [[SELECT * FROM purser_calls WHERE operation = $1
-      AND answered <> '' AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at DESC LIMIT ]] .. NEWEST, name,
-      time_text(first), time_text(last))
+    local calls, message = read(self.db, "SELECT * FROM purser_calls WHERE operation = $1 AND answered <> '' "
+      .. "AND sent_at >= $2 AND sent_at <= $3 AND " .. intents.WAS_SENT .. " ORDER BY sent_at DESC LIMIT " .. NEWEST,
+      name, time_text(first), time_text(last))
     if not calls then return nil, message end
     for _, call in ipairs(calls) do found[#found + 1] = call end
   end

@@ -35,7 +35,7 @@ local M = {}
 -- Calls, reconciling and queues ask a journal by these names, as in memory.lua.
 local asked = { call_of = facts.call_of_intent, identify = home.identify, look = home.look }
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
-  "used" } do
+  "rejected_calls", "used" } do
   asked[name] = calls[name] or facts[name]
 end
 function asked:is_vouched(identity) return home.is_vouched(self.db, identity) end

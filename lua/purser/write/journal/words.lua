@@ -28,8 +28,7 @@ local function unsettled(row, now)
   if row.state == "planned" and (row.queue == "" or row.stage == "waiting") then return "it was never sent" end
   if row.state == "done" and row.answered ~= "no" then return "its answer or its id says that it was made" end
   if row.stage == "sent" or row.stage == "taken" then return "a run of its queue is finding out what became of it" end
-  -- a call that only a person says was made has no time of sending
-  local is_over = intents.UNDONE[row.state] or row.sent_at == ""
+  local is_over = intents.UNDONE[row.state] or row.recv_window == "0" -- it was never sent
     or now > tonumber(row.sent_at) + tonumber(row.recv_window)
   return not is_over and "the service may take the request yet" or nil
 end
