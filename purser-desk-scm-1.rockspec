@@ -87,6 +87,7 @@ build = {
       ["purser.desk.payouts.queue"] = "lua/purser/desk/payouts/queue.lua",
       ["purser.desk.payouts.retry"] = "lua/purser/desk/payouts/retry.lua",
       ["purser.desk.payouts.runs"] = "lua/purser/desk/payouts/runs.lua",
+      ["purser.desk.payouts.stages"] = "lua/purser/desk/payouts/stages.lua",
       ["purser.desk.payouts.worker"] = "lua/purser/desk/payouts/worker.lua",
       ["purser.desk.receive.customers"] = "lua/purser/desk/receive/customers.lua",
       ["purser.desk.receive.identity"] = "lua/purser/desk/receive/identity.lua",

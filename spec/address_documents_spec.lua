@@ -79,7 +79,8 @@ describe("the reader of addresses", function()
       local lock = ("\7"):rep(size - 1)
       local texts = {}
       for i, last in ipairs { "\1", "\2" } do
-        texts[i] = codecs.to_bech32("ckb", codecs.words("\0" .. lock:sub(1, 32) .. "\1" .. lock:sub(34) .. last), codecs.M)
+        local bytes = "\0" .. lock:sub(1, 32) .. "\1" .. lock:sub(34) .. last
+        texts[i] = codecs.to_bech32("ckb", codecs.words(bytes), codecs.M)
         assert.same(#texts[i] < 256 and documents.read(texts[i]) or {}, readings(texts[i]))
       end
       if #texts[1] < 256 then

@@ -461,14 +461,6 @@ local function await_end(client, known)
   return known
 end
 
--- Returns the error of a call whose key belongs to a call of unknown outcome.
-local function undecided(row, known, reason, candidates)
-  return errors.new { kind = "workflow", outcome = "unknown", phase = "journal", operation = row.full_name,
-    code = "journal.unknown", intent = known.intent, details = { candidates = candidates, call = known.id },
-    advice = intents.advice(row, known.params), message = ('nothing was sent now; the call with the key "%s" was sent '
-      .. "before, and what became of it is not known: %s"):format(known.key or "", reason) }
-end
-
 -- Returns the result of the call with the key; nil and an error; or nothing for a call that was not executed.
 local function settle(client, row, known, info)
   local message
@@ -480,13 +472,13 @@ local function settle(client, row, known, info)
   if not result and not intents.is_free(known) then
     local answer, err = reconcile_calls.reconcile(service, known.intent, nil,
       known.rejected and { was_rejected = true } or nil)
-    if not answer then return nil, undecided(row, known, "it cannot be looked for now: " .. err.message) end
-    if answer.outcome == "undecided" then return nil, undecided(row, known, answer.reason, answer.candidates) end
+    local why = err and "it cannot be looked for now: " .. err.message
+      or answer.outcome == "undecided" and answer.reason
+    if why then return nil, intents.undecided(row, known, why, answer and answer.candidates) end
     result = answer.outcome == "done" and (answer.record or {})
-    local journal = M.journal_of(client)
-    local now = not result and journal:call_of(known.intent)
+    local now = not result and M.journal_of(client):call_of(known.intent)
     if now and not intents.is_free(now) then
-      return nil, undecided(row, known, "the journal does not have that it was not executed")
+      return nil, intents.undecided(row, known, "the journal does not have that it was not executed")
     end
   end
   if result and info then info.repeated = true end

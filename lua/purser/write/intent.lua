@@ -375,6 +375,15 @@ function M.unrecorded(row, problem)
     hint = M.lock_hint(tostring(problem)) }
 end
 
+--- Returns the error of a call whose key belongs to a call of unknown outcome.
+---@return purser.Error
+function M.undecided(row, known, reason, candidates)
+  return errors.new { kind = "workflow", outcome = "unknown", phase = "journal", operation = row.full_name,
+    code = "journal.unknown", intent = known.intent, details = { candidates = candidates, call = known.id },
+    advice = M.advice(row, known.params), message = format('nothing was sent now; the call with the key "%s" was sent '
+      .. "before, and what became of it is not known: %s", known.key or "", reason) }
+end
+
 --- Makes sure that a journal is for a client and its API key. Asks the service for the key's user, where the profile
 --- can. Returns true; or nil and an error or a message.
 ---@param identity string          a digest of the API key

@@ -24,7 +24,8 @@ describe("a module of another rock", function()
     assert.is_true(rocks.is_missing(message))
     is_there, message = pcall(rocks.require, "purser.desk.no_such_module", "purser.none")
     assert.is_false(is_there)
-    assert.equal("purser.none is in the rock purser-desk: luarocks install purser-desk (Debian: lua-purser-desk)", message)
+    assert.equal("purser.none is in the rock purser-desk: luarocks install purser-desk (Debian: lua-purser-desk)",
+      message)
   end)
 
   it("keeps the message of what fails for another reason", function()

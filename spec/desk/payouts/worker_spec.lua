@@ -160,7 +160,7 @@ describe("what becomes of a payment", function()
     for operation, number in pairs { ["wallet.transfer"] = 1, [at.TRANSFER] = 3 } do
       local payment, sent = run(operation, not_sent, { attempts = number })
       assert.same({ "failed", number, number }, { payment.state, payment.attempts, sent })
-      assert.matches(("gave up after %d attempts: "):format(number), payment.message, 1, true)
+      assert.matches(("gave up after %d attempts?: "):format(number), payment.message)
     end
   end)
 

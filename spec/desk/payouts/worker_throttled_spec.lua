@@ -63,6 +63,22 @@ describe("a payment whose second copy is answered by", function()
   end)
 end)
 
+describe("a call whose stamp is ahead of the service's time", function()
+  local function passed_until_made(ahead_ms)
+    local client = at.client_with { clock = function() return at.sim:now() + ahead_ms end }
+    local began, _, err = at.sim:now(), client:call(TRANSFER, at.move "5", { key = "k" .. ahead_ms })
+    assert.equal("rejected", err.outcome)
+    assert(client:call(TRANSFER, at.move "5", { key = "k" .. ahead_ms }))
+    return at.sim:now() - began
+  end
+
+  it("is made at once where no copy of it can wait so long, and else once it was looked for", function()
+    assert.equal(0, passed_until_made(7200000))
+    assert.equal(0, passed_until_made(302000))
+    assert.is_true(passed_until_made(3000) > 60000) -- a gateway's second copy would be taken after three seconds
+  end)
+end)
+
 describe("a payment that is told not now", function()
   it("is sent again once it was looked for", function()
     for _, operation in ipairs { TRANSFER, OWN } do

@@ -124,15 +124,17 @@ function M.learn(self, run, err, request, corrected)
 end
 
 local CLOCK_OFF_MS = 1000
+local HELD_MS = 300000 -- for longer no gateway keeps a copy of a request
 
---- Notes that a wrong clock explains a rejection: the stamp was too old for each copy of the request when it was sent.
---- Any other clock explains none: the copy that was judged was late, or the service's time may yet come.
+--- Notes that a wrong clock explains a rejection: when the request was sent, its stamp was too old for each copy, or
+--- lay so far ahead that no copy is left when the service's time comes. Any other clock explains none: the copy that
+--- was judged was late, or another comes in time.
 ---@param sent_at integer      the request's stamp
 ---@param began integer        the machine's time before the request was sent
 ---@param recv_window integer  for how long the service takes the stamp
 function M.explain(self, err, sent_at, began, recv_window)
   local late_ms = self._clock:read() - sent_at - (core.now_ms() - began)
-  err.is_explained = late_ms > recv_window + CLOCK_OFF_MS or nil
+  err.is_explained = late_ms > recv_window + CLOCK_OFF_MS or late_ms < -HELD_MS or nil
 end
 
 --- Corrects a jumped clock before a signed call.
