@@ -24,7 +24,7 @@ describe("purser.desk.approvals", function()
     assert.same({ "alice", "dave" }, assert(approvals.add(payer)).signed)
     payer.plan, payer.signatures = nil, nil
     assert.equal(1, #assert(approvals.status(payer)))
-    assert.matches("1 rows go to addresses that you never paid", approvals.show(text, { journal = at.journal }))
+    assert.matches("1 row goes to addresses that you never paid", approvals.show(text, { journal = at.journal }))
     assert.equal(1, assert(at.payouts_with({}):run()).done)
     assert.is_nil(approvals.show(text, { journal = at.journal }):find("you never paid", 1, true))
     assert.equal("approval.policy", select(2, approvals.show(text, { policy = "/nowhere" })).code)

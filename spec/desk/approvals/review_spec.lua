@@ -186,7 +186,7 @@ describe("the review of a plan", function()
     for i = 1, 2 do
       known[i] = { operation = "wallet.withdraw", at = 0, base_url = "https://s.example", params = row(i, "3").params }
     end
-    assert.matches("\n1 rows go to addresses that you never paid\n", show({ row(1, "5"), row(2, "5"), row(3, "5") },
+    assert.matches("\n1 row goes to addresses that you never paid\n", show({ row(1, "5"), row(2, "5"), row(3, "5") },
       { known = known, now = NOW }))
     assert.is_nil(show({ row(1, "5"), row(2, "5") }, { known = known, now = NOW }):find("you never paid", 1, true))
     for _, case in ipairs { { "10", "6", "4", true }, { "9.9", "6", "4", false }, { "11", "6", nil, false } } do

@@ -239,8 +239,8 @@ end }
 sections[2] = { "SUMS", function(out, at)
   for _, sum in ipairs(at.sums) do
     local share = sum.amount:sign() > 0 and (sum.largest * 100):div(sum.amount, 1) or decimal "0"
-    put(out, "  ", ("%-14s %s in %d rows; the largest is %s (%s %%)"):format(sum.name, tostring(sum.amount),
-      sum.count, tostring(sum.largest), tostring(share)))
+    put(out, "  ", ("%-14s %s in %s; the largest is %s (%s %%)"):format(sum.name, tostring(sum.amount),
+      plain_text.counted(sum.count, "row"), tostring(sum.largest), tostring(share)))
   end
 end }
 
@@ -258,7 +258,9 @@ sections[3] = { "LOOK AT THESE", function(out, at)
     if count > SHOWN then out[#out + 1] = ("... and %d more like the last"):format(count - SHOWN) end
   end
   if not at.has_records then out[#out + 1] = "all are new to you: no records of yours were given"
-  elseif at.new > 0 then out[#out + 1] = ("%d rows go to addresses that you never paid"):format(at.new) end
+  elseif at.new > 0 then
+    out[#out + 1] = plain_text.counted(at.new, "row goes", "rows go") .. " to addresses that you never paid"
+  end
 end }
 
 sections[4] = { "DESTINATIONS of several rows", function(out, at)
