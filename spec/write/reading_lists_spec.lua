@@ -6,6 +6,7 @@ local reading = require "purser.write.reading"
 local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
 local NOW, HOUR = 1700000000000, 3600000
 local HISTORY = operations.by_name["sub_account.transfer_history"]
 
@@ -147,5 +148,41 @@ describe("a read whose answer shows no list", function()
     assert.same({ 3, nil, "decode3" }, { ask("decode", "decode", "decode", {}) })
     assert.same({ 1, nil, "transport1" }, { ask("transport", {}) })
     assert.same({ 2, nil, "api2" }, { ask("decode", "api", {}) })
+  end)
+end)
+
+describe("the records of several readings", function()
+  local A, B, X, OTHER = record("1", NOW), record("2", NOW), record(nil, NOW), record(nil, NOW - 1)
+  local CHANGED = record("1", NOW)
+  CHANGED.amount = "3"
+
+  local function united(...)
+    local union
+    for _, records in ipairs { ... } do union = reading.unite(union, { records = records, united = {} }, HISTORY) end
+    local ids = {}
+    for i, one in ipairs(union.records) do ids[i] = (one.tranId or "none") .. " " .. one.amount end
+    table.sort(ids)
+    return table.concat(ids, ", ")
+  end
+
+  it("are each one, whichever reading hides the id", function()
+    for _, case in ipairs {
+      { "1 2", { A }, { A } }, { "1 2", { A }, { X } }, { "1 2", { X }, { A } }, { "1 2", { A }, { X }, { A } },
+      { "1 2, 2 2", { A, B }, { X, X } }, { "1 2, 2 2", { X, X }, { A, B } }, { "1 2, 2 2", { A, X }, { X, B } },
+    } do
+      assert.equal(case[1], united(unpack(case, 2)))
+    end
+  end)
+
+  it("are as many of a content as the fullest reading shows", function()
+    for _, case in ipairs {
+      { "none 2, none 2", { X, X } }, { "none 2, none 2", { X, X }, { X } }, { "none 2, none 2", { X }, { X, X } },
+      { "1 2, none 2", { A, X }, { A } }, { "1 2, none 2", { A }, { X, X } }, { "1 2, none 2", { X, X }, { A } },
+      { "1 2, 2 2, none 2", { A, B }, { X, X, X } }, { "1 2, none 2", { A }, { OTHER } },
+      { "1 2, none 2", { A, X }, { A, X }, { A, X } },
+      { "1 3, none 2", { A }, { X }, { CHANGED } }, -- the id is another payment's now
+    } do
+      assert.equal(case[1], united(unpack(case, 2)))
+    end
   end)
 end)

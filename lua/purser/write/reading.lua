@@ -362,6 +362,37 @@ function M.of(question, how, first, last)
   return reading
 end
 
+-- Returns a record without its id, which another answer may hide.
+local function without_id(record)
+  local copy = {}
+  for name, value in pairs(record) do copy[name] = value end
+  copy.tranId, copy.id, copy.apiKey = nil, nil, nil
+  return copy
+end
+
+-- Returns how many of each list of records are no further reading's: where one reading hides an id that another shows,
+-- there are as many records of a content as the fullest reading shows.
+---@param lists table<string, table[]>  the records of all readings, by id; of those without one by content
+---@param ... table[]  the records of each reading
+---@return table<string, integer>
+local function distinct(lists, content_by, ...)
+  local most, shown, left = {}, {}, {}
+  for _, records in ipairs { ... } do
+    local count = {}
+    for _, record in ipairs(records) do
+      local content = content_by(without_id(record))
+      count[content] = (count[content] or 0) + 1
+      most[content] = math.max(most[content] or 0, count[content])
+    end
+  end
+  for key, list in pairs(lists) do
+    local content = list.is_id and content_by(without_id(list[1]))
+    if content then shown[content], left[key] = (shown[content] or 0) + #list, #list end
+  end
+  for key in pairs(lists) do left[key] = left[key] or math.max(0, (most[key] or 0) - (shown[key] or 0)) end
+  return left
+end
+
 --- Returns all that some readings show, of a record the last word. Two of one reading stay two.
 ---@param union purser.evidence.Reading|nil  of the readings before
 ---@param row table  the list
@@ -369,12 +400,14 @@ end
 function M.unite(union, reading, row)
   local united = reading.united or {}
   if united[union or row] then return united[union or row] end
-  local key_by, fresh, keys = cursors.key_of(row.paging or {}), {}, {}
+  local content_by, fresh, keys = cursors.key_of(row.paging or {}), {}, {}
+  local hides_ids = union and union.hides_ids
   for _, record in ipairs(reading.records) do
     local id = intents.id_of(record)
-    local key = id and "id " .. tostring(id) or key_by(record)
+    local key = id and "id " .. tostring(id) or content_by(without_id(record))
     if not fresh[key] then fresh[key], keys[#keys + 1] = { is_id = id ~= nil }, key end
     table.insert(fresh[key], record)
+    hides_ids = hides_ids or not id
   end
   local before = union and union.by_key or {}
   for _, key in ipairs(union and union.keys or {}) do
@@ -382,11 +415,13 @@ function M.unite(union, reading, row)
     local is_more = not fresh[key] or not fresh[key].is_id and #before[key] > #fresh[key]
     if is_more then fresh[key] = before[key] end
   end
+  local left = union and hides_ids and distinct(fresh, content_by, union.records, reading.records)
   local records = {}
   for _, key in ipairs(keys) do
-    for _, record in ipairs(fresh[key]) do records[#records + 1] = record end
+    for i = 1, left and left[key] or #fresh[key] do records[#records + 1] = fresh[key][i] end
   end
-  united[union or row] = { records = records, by_id = {}, learned = {}, by_key = fresh, keys = keys }
+  united[union or row] = { records = records, by_id = {}, learned = {}, by_key = fresh, keys = keys,
+    hides_ids = hides_ids }
   return united[union or row]
 end
 
