@@ -31,6 +31,7 @@
 ---@field _recent purser.evidence.Readings|false  of its last questions about lost calls
 ---@field _unnamed string|false  digest of the API key, of a client without an account's name
 ---@field _next table|false              calls that are undecided until a later one of their kind is answered, by id
+---@field _failed_looks table|false     when a call could not be looked for, by its id: see write/rejected.lua
 ---@field _waits table|false           the calls that wait for the rate limit, made by the first
 ---@field _layouts table                by row, made at their first use
 ---@field _closed boolean
@@ -107,6 +108,7 @@ function M.fill(self, options)
   -- false, not nil: Lua looks for an absent field among the methods, too
   self._layouts, self._waits, self._closed, self._signer, self._api_key = {}, false, false, false, false
   self._accounts, self._memory, self._recent, self._next, self._unnamed = false, false, false, false, false
+  self._failed_looks = false
   local wrong, hint, option
   self.profile, wrong, hint = profile_rules.resolve(options.profile)
   if not self.profile then return wrong, hint end

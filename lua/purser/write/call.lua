@@ -14,7 +14,6 @@ local errors = require "purser.client.call.errors"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
 local names_of = require "purser.client.util.names_of"
-local operations = require "purser.client.operations"
 local pipeline = require "purser.client.call.pipeline"
 local reading = require "purser.write.reading"
 local rejected_calls = require "purser.write.rejected"
@@ -34,7 +33,7 @@ require "purser.client.call.unsigned"
 require "purser.client.util.suggest"
 require "purser.client.util.utc"
 require "purser.codes"
-assert(operations.list)
+assert(require "purser.client.operations".list)
 
 local M = {}
 
@@ -113,6 +112,7 @@ end
 ---@field payment table|false  of a queue: payment:after(outcome, message, err) returns what becomes of it
 ---@field sent boolean      the transport has been called
 ---@field began integer     the machine's clock before it was sent, epoch ms
+---@field began_monotonic integer  the same by the clock that nobody sets
 ---@field process integer   the one that sends it: a child that is forked off by a hook must not
 ---@field unread string|false  why nothing shows whose record its answer names
 ---@field kept boolean      its end has been written
@@ -136,7 +136,7 @@ local function begin(client, row, values, opts, payment, key)
     message = "", advice = intents.advice(row, values), intent = intent }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = intent, payment = payment or false,
     sent = false, value = false, err = false, unread = false, kept = false, watch = false, lost = lost,
-    began = core.now_ms(), process = core.process_id() }, WriteCall)
+    began = core.now_ms(), began_monotonic = core.monotonic_ms(), process = core.process_id() }, WriteCall)
   client._accounts = client._accounts or {}
   client._accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
@@ -247,7 +247,7 @@ end
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   if err and setbacks.learn(self.state, pipeline.run, err, request) then
-    setbacks.explain(self.state, err, self.intent.sent_at, self.began, self.intent.recv_window)
+    setbacks.explain(self.state, err, self.intent.sent_at, self.began_monotonic, self.intent.recv_window)
   end
   value, err = self:finish(value, err)
   if value ~= nil then

@@ -385,8 +385,9 @@ local function judge(question)
   local forgets = question.claims:has_forgotten(question.first, question.later)
   if fit[1] and not (is_foreign or stale or forgets) then return judge_fit(question, subject, fit, learned) end
   local may, message = unclaimed(question, function(record)
-    -- the service's own word that it was not executed: only what agrees contradicts it
-    return verdict.may_be(subject, record) and (not question.window.was_rejected or verdict.agrees(subject, record))
+    -- the service's own word that it was not executed, of one copy: what is as sent, or in a form of it, contradicts it
+    return verdict.may_be(subject, record)
+      and (not question.window.was_rejected or verdict.contradicts_rejection(subject, record))
   end, learned.free, learned.of[question.intent.id] or {})
   if not may then return nil, message end
   add_renumbered(question, subject, learned.owners, may)

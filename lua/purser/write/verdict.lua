@@ -153,6 +153,15 @@ function M.agrees(subject, record, is_lax)
   return true
 end
 
+--- Returns whether a record may be the call's though the service said that it did not execute it: nothing but its time
+--- is another, for a service may count in another time zone.
+function M.contradicts_rejection(subject, record)
+  for _, name in ipairs(subject.names) do
+    if name ~= "time" and likeness(subject, record, name) == "other" then return false end
+  end
+  return true
+end
+
 --- Returns whether another open call may have made a record: all but the amount agrees, and that may be less a fee.
 function M.is_rival(subject, record)
   if not M.may_be(subject, record) then return false end

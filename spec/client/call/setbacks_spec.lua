@@ -138,7 +138,7 @@ describe("a clock that the service calls wrong", function()
     local function outside() return { code = clock.OUTSIDE_WINDOW, message = "outside" } end
     local corrected = outside()
     assert.same({ true, 1, 5000 }, { learn(1700000005000, corrected, { corrections = 0 }) })
-    assert.same({ true, "the clock is corrected now: call it again" },
+    assert.same({ true, "the clock is corrected now: call it again, a write call by its key" },
       { corrected.clock_corrected, corrected.hint })
     assert.same({ false, 0, 0 }, { learn(1700000005000, outside(), { corrections = 0 }, true) })
     assert.same({ false, 0, 0 }, { learn(1700000005000, outside(), {}) })

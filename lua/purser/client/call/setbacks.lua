@@ -119,7 +119,7 @@ function M.learn(self, run, err, request, corrected)
   if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
   if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
   err.clock_corrected = correct_clock_once(self, run, err, request)
-  if err.clock_corrected then err.hint = "the clock is corrected now: call it again" end
+  if err.clock_corrected then err.hint = "the clock is corrected now: call it again, a write call by its key" end
   return err.clock_corrected
 end
 
@@ -130,10 +130,10 @@ local HELD_MS = 300000 -- for longer no gateway keeps a copy of a request
 --- lay so far ahead that no copy is left when the service's time comes. Any other clock explains none: the copy that
 --- was judged was late, or another comes in time.
 ---@param sent_at integer      the request's stamp
----@param began integer        the machine's time before the request was sent
+---@param began integer        the monotonic time before the request was sent: the machine's clock may be set meanwhile
 ---@param recv_window integer  for how long the service takes the stamp
 function M.explain(self, err, sent_at, began, recv_window)
-  local late_ms = self._clock:read() - sent_at - (core.now_ms() - began)
+  local late_ms = self._clock:read() - sent_at - (core.monotonic_ms() - began)
   err.is_explained = late_ms > recv_window + CLOCK_OFF_MS or late_ms < -HELD_MS or nil
 end
 

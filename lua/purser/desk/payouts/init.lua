@@ -84,7 +84,8 @@ local states = { state = { "waiting", "taken", "sent", "done", "failed", "undeci
 ---@field of_run purser.QueueCounts|nil  of the run's payments
 ---@field taken_over { key: string, worker: string }[]|nil  of `run`: payments whose worker ended before they were over,
 --- and that worker; those that may have been sent were looked for first
----@field next_due_at integer|nil  epoch ms: no waiting payment that is not blocked is due before
+---@field next_due_at integer|nil  epoch ms: no waiting payment that is not blocked is due before, and
+--- none that was told "not now" for longer than a run waits
 
 --- Returns how many payments are in each state, and those that need a person.
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err

@@ -245,11 +245,12 @@ function M.is_looking(tx, self)
     time_text(tx:now() + M.PATIENCE_MS))[1] ~= nil
 end
 
---- Returns what keeps a worker from sending: { due_at = of the next payment that waits, message = why it was put off,
---- sent = how many of this worker's were sent, others = how many other workers have, lease_until = the first end of
---- their leases }.
+--- Returns what keeps a worker from sending: { due_at = of the next payment that waits, or that a run left,
+--- message = why it was put off, sent = how many of this worker's were sent, others = how many other workers have,
+--- lease_until = the first end of their leases }.
 function M.next_due(tx, self)
-  local row = own(tx, self, "due_at, message", " AND stage = 'waiting' AND blocked = '' ORDER BY due_at LIMIT 1")[1]
+  local row = own(tx, self, "due_at, message", " AND (stage = 'waiting' AND blocked = '' "
+    .. "OR stage = 'sent' AND worker = '' AND due_at <> '') ORDER BY due_at LIMIT 1")[1]
   local found = { sent = 0, others = 0, due_at = row and tonumber(row.due_at), message = row and some(row.message) }
   for _, held in ipairs(own(tx, self, "worker, min(lease_until) AS lease_until" .. NUMBER,
     " AND stage IN ('taken', 'sent') AND worker <> '' GROUP BY worker")) do

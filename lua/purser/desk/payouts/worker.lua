@@ -226,6 +226,8 @@ local function begin_looks(self, is_idle)
   if not self.parked[1] then return nil end
   local first, last = math.huge, 0
   for _, payment in ipairs(self.parked) do
+    -- no look is farther off, unless the clock was set back
+    payment.look_at = math.min(payment.look_at, now + queue.PATIENCE_MS + history_check.visible_ms(self))
     first, last = math.min(first, payment.look_at), math.max(last, payment.look_at)
   end
   local due_at = math.min(is_idle and last or math.huge, first + history_check.visible_ms(self))

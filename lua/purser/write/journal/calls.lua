@@ -257,6 +257,7 @@ function M.staged(tx, change)
     rejected = change.rejected and "yes" or "", message = text_of(change.message), state = change.state,
     due_at = change.due_in and time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) or "" }
   if change.is_left or change.stage ~= "sent" and change.stage ~= "taken" then set.worker = "" end
+  if change.is_left then set.lease_until = "" end -- it is taken over when it is due
   set.why = change.why
   if change.candidates then set.record = candidates.text(change.candidates, keep) end
   return set
@@ -303,7 +304,8 @@ local UNSENT = { state = "planned", sent_at = "", recv_window = "0", host = "", 
   approved_by = "", policy = "", destination = "", record_id = "", record = "", answered = "", ended_at = "",
   rejected = "" }
 local OF_NO_QUEUE = { queue = "", payment = "", stage = "", key = "", worker = "", lease_until = "", due_at = "",
-  blocked = "", added_at = "", tries = "0" }
+  blocked = "", added_at = "", tries = "0",
+  record_id = "", record = "", answered = "" } -- its record has one row; the attempt that is kept names it
 
 --- Keeps what a locked row was sent as, before another content takes its place. A content that goes on counting in
 --- sums, since no more than a person's word says that it was not made, becomes a call of its own. Returns the columns
@@ -317,7 +319,7 @@ function M.set_aside(tx, row)
     local call = { id = id, message = ('%s; it was payment "%s" of the queue "%s", which has another content since')
       :format(row.message, row.payment, row.queue) }
     for name, value in pairs(row) do call[name] = call[name] or OF_NO_QUEUE[name] or value end
-    M.insert(tx, call)
+    if not M.insert(tx, call) then tx:reject "what the payment was sent as could not be kept" end
     spending.hand_over(tx, row, id)
   end
   local columns = {}
