@@ -112,7 +112,7 @@ end
 ---@field payment table|false  of a queue: payment:after(outcome, message, err) returns what becomes of it
 ---@field sent boolean      the transport has been called
 ---@field began integer     the machine's clock before it was sent, epoch ms
----@field began_monotonic integer  the same by the clock that nobody sets
+---@field began_monotonic integer  the monotonic time then, ms
 ---@field process integer   the one that sends it: a child that is forked off by a hook must not
 ---@field unread string|false  why nothing shows whose record its answer names
 ---@field kept boolean      its end has been written

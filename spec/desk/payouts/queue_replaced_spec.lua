@@ -5,6 +5,7 @@
 local at = require "payouts_setting"
 local core = require "purser.core"
 local queue = require "purser.desk.payouts.queue"
+local spending = require "purser.write.guard.spending"
 
 local TRANSFER, OWN, DAY = at.TRANSFER, "wallet.transfer", 86400000
 local payouts
@@ -90,6 +91,23 @@ describe("a payment that was corrected", function()
     assert.same({ "5 of long ago" }, charges())
     assert(at.journal:settle(call.intent.id, { outcome = "done", by = "alice", record_id = "r" }))
     assert.same({ "5 of long ago" }, charges())
+  end)
+
+  it("keeps a row also where the service kept the last attempt as FAILED, and an index has the record", function()
+    leave_rejected()
+    at.set "state = 'undecided', stage = 'undecided'"
+    local row = assert(at.journal.db:rows "SELECT * FROM purser_calls")[1]
+    assert(at.journal.db:transaction(function(tx)
+      spending.charge_found(tx, row, core.decode(row.params), tonumber(row.sent_at))
+      return true
+    end))
+    assert.is_true(payouts:retry("a", { force = true, by = "alice" }))
+    at.set("state = 'not_done', record_id = 'r1', sent_at = $1", at.ahead(-2 * DAY))
+    replace "6"
+    local charge = assert(at.journal.db:rows "SELECT call FROM purser_charges")
+    assert.equal(1, #charge)
+    local kept = assert(at.journal:entries { state = "not_done" })[1].intent
+    assert.same({ "5", charge[1].call }, { kept.params.amount, kept.id })
   end)
 end)
 

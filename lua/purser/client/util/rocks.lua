@@ -24,7 +24,7 @@ function M.of(module)
   return "purser"
 end
 
-local told = {} -- the messages of missing rocks, to know them again
+local messages = {} -- the set of messages about missing rocks, for M.is_missing
 
 --- Requires a module of Purser. Raises for a module that is not installed, with the rock that brings it.
 ---@param module string
@@ -37,7 +37,7 @@ function M.require(module, shown)
   if rock ~= "purser" and tostring(loaded):find(("module '%s' not found"):format(module), 1, true) then
     local message = ("%s is in the rock %s: luarocks install %s (Debian: lua-%s)"):format(shown or module, rock, rock,
       rock)
-    told[message] = true
+    messages[message] = true
     error(message, 0)
   end
   error(loaded, 0)
@@ -46,6 +46,6 @@ end
 --- Tells whether an error is of a rock that is not installed.
 ---@param problem any
 ---@return boolean
-function M.is_missing(problem) return told[problem] == true end
+function M.is_missing(problem) return messages[problem] == true end
 
 return M

@@ -90,9 +90,9 @@ end
 
 local SETTLED = "settled"
 
--- Adds a condition's event to the waiting events, unless the state was told before, or the first state is not bad. A
--- first state also counts once the condition `news_of` was told. An event's number is the time or greater, so no number
--- repeats, even without a file.
+-- Adds a condition's event to the waiting events, unless the state was sent before, or the first state is not bad. A
+-- first state also counts after an event of the condition `news_of`. An event's number is the time or greater, so no
+-- number repeats, even without a file.
 local function note(self, condition, source)
   local kept, at = self.kept, self.client:now()
   local told = kept.told[condition.name]

@@ -84,8 +84,8 @@ local states = { state = { "waiting", "taken", "sent", "done", "failed", "undeci
 ---@field of_run purser.QueueCounts|nil  of the run's payments
 ---@field taken_over { key: string, worker: string }[]|nil  of `run`: payments whose worker ended before they were over,
 --- and that worker; those that may have been sent were looked for first
----@field next_due_at integer|nil  epoch ms: no waiting payment that is not blocked is due before, and
---- none that was told "not now" for longer than a run waits
+---@field next_due_at integer|nil  epoch ms: the first due time of the payments that wait without a block, or that
+--- got "not now" for longer than a run waits
 
 --- Returns how many payments are in each state, and those that need a person.
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
@@ -117,9 +117,9 @@ function Payouts:find(key)
   return planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end, true)
 end
 
---- Puts a failed, undecided or dropped payment back, when another look shows that it was not made. Returns whether
---- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, by `record`, and is
---- marked so), "payouts.undecided" (unknown; `candidates`) or "payouts.not_checked" (it cannot be looked for).
+--- Puts a failed, undecided or dropped payment back, when another look shows that the payment was not made. Returns
+--- true, or false without such a payment; or nil and an error with the `code` "payouts.done" (made, by `record`, and
+--- marked as done), "payouts.undecided" (unknown; `candidates`) or "payouts.not_checked" (no look is possible).
 ---@param key string|purser.Payment  as a person saw it: a payment that changed since stays as it is
 ---@param options { force: boolean|nil, by: string|nil }|nil  force = true: a person, `by`, knows that it was not made;
 --- no look

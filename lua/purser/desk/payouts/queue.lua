@@ -245,9 +245,9 @@ function M.is_looking(tx, self)
     time_text(tx:now() + M.PATIENCE_MS))[1] ~= nil
 end
 
---- Returns what keeps a worker from sending: { due_at = of the next payment that waits, or that a run left,
---- message = why it was put off, sent = how many of this worker's were sent, others = how many other workers have,
---- lease_until = the first end of their leases }.
+--- Returns why a worker sends nothing: { due_at = of the next payment that waits or was left by a run, message = the
+--- reason of the delay, sent = the number of the worker's payments in stage "sent", others = the number of payments of
+--- other workers, lease_until = the first end of the other workers' leases }.
 function M.next_due(tx, self)
   local row = own(tx, self, "due_at, message", " AND (stage = 'waiting' AND blocked = '' "
     .. "OR stage = 'sent' AND worker = '' AND due_at <> '') ORDER BY due_at LIMIT 1")[1]
@@ -399,8 +399,8 @@ function M.free(tx, payment)
   planned.update(tx, { stage = "waiting", worker = "", lease_until = "" }, "id = ? AND stage = 'taken'", payment.id)
 end
 
--- Changes a payment that stands in one of the stages `may`, as the caller saw it, and takes it out of its run. Returns
--- false where another process changed it meanwhile.
+-- Changes a payment in one of the stages `may`, and takes the payment out of the run. Returns false where another
+-- process changed the payment after the caller's reading.
 local function decide(tx, self, payment, may, change, columns)
   if not may[payment.state] then return false end
   tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_queue = $1 AND of_payment = $2",

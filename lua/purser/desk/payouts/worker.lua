@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- A run of a worker: tasks take payments, look for them, send them, and reconcile those whose answer was lost.
+-- A run of a worker: tasks take payments, look for the payments' records, send, and reconcile after a lost answer.
 --
---   held       while the journal cannot show that it is the newest, all payments are looked for before one is sent:
---              what is found counts in limits and policies first
---   rejected   a payment is looked for before it counts as failed, or is sent again; one reading serves many
---   undecided  a payment is asked about once more after the others, whose records are witnesses
+--   held       while nothing shows that the journal is the newest, a run looks for all payments before sending one:
+--              the records found count in limits and policies first
+--   rejected   a run looks for a payment before the payment counts as failed, or is sent again; one reading serves many
+--   undecided  a run asks about a payment once more after the others, whose records are witnesses
 --   lease      renewed while the tasks work; a payment of a lost lease is another worker's
 
 local core = require "purser.core"
@@ -385,8 +385,8 @@ end
 
 -------------------------------------------------------------------------------------------------------------- the run
 
--- Renews the leases of what this run holds, and reports progress, while the tasks work. A lease under the worker's name
--- that another run of that name left must end, so that its payment is taken over.
+-- Renews the leases of the run's payments, and reports progress, while the tasks work. An earlier run may have left a
+-- lease under the same name, which must end before a worker takes the payment over.
 local function attend(self, tasks)
   local renew_at, report_at = core.monotonic_ms() + self.lease_ms / 3, 0
   while true do
@@ -449,7 +449,7 @@ function M.run(payouts, mark, takes_all)
     stopping = false, hand = {}, held = {}, parked = {}, last = {}, resting = {}, taken_over = {}, had = {},
     busy = 0, sending = 0,
     look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
-    -- of those whose answer was lost, and of those that are asked about once more
+    -- of payments with a lost answer, and of undecided payments
     readings = planned.readings(), last_readings = planned.readings() }, { __index = payouts })
   payouts.current = self
   local problem = run(self)
