@@ -117,6 +117,12 @@ function M.counts(row)
   return row.state ~= "planned" and (not M.UNDONE[row.state] or row.disowned == "yes" or row.rejected == "yes")
 end
 
+--- Returns whether a payment that was sent, and is to be looked for at a later time, is no worker's until then.
+---@param row table  of the journal, or a payment
+---@param now integer  epoch ms
+---@return boolean
+function M.is_left(row, now) return row.worker == "" and (tonumber(row.due_at) or 0) > now end
+
 M.UNDECIDED = { open = true, unknown = true, undecided = true }
 
 -- The states that an end may replace; any other end replaces all but `done`.

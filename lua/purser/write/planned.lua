@@ -26,6 +26,7 @@ local words = require "purser.write.journal.words"
 ---@class purser.modules.planned
 ---@field MADE string  the condition of a row whose call was made: of a withdrawal, seen to be sent
 ---@field UNDONE table<string, true>  the states of calls that certainly made no record
+---@field is_left fun(row: table, now: integer): boolean  whether a sent payment is no worker's until it is due
 ---@field COUNTED string  the condition of a row that counts in sums
 ---@field WAS_SENT string  the condition of a row whose call this journal sent
 ---@field ARRIVAL string  the column of what a done call's record showed later; NULL without a look
@@ -173,7 +174,7 @@ M.KEPT_PLANS = [[SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{
   purser_attempts AS attempt JOIN purser_calls AS one ON one.id = attempt.call WHERE one.params <> '{}']]
 
 M.MADE, M.ARRIVAL, M.COUNTED, M.WAS_SENT = arrival.MADE, arrival.NAMED, intents.COUNTED, intents.WAS_SENT
-M.UNDONE = intents.UNDONE
+M.UNDONE, M.is_left = intents.UNDONE, intents.is_left
 
 --- Returns whether an entry of journal:entries was made: of a withdrawal, seen to be sent.
 ---@type fun(entry: purser.JournalEntry): boolean

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- make test-all: 20 s
--- Measures what 60,000 records cost beside reading them and plain INSERTs of the same rows: in steps of the interpreter,
+-- Measures what 60,000 records cost beside reading them and plain INSERTs of the same rows: in the interpreter's steps,
 -- since processor time depends on what else the machine does.
 
 local files = require "files"

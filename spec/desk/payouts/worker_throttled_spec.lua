@@ -131,6 +131,46 @@ describe("a payment that is told not now", function()
     assert.equal(1, at.counted(TRANSFER, "applied"))
   end)
 
+  for name, act in pairs {
+    drop = function(payouts, options) return payouts:drop("a", options) end,
+    retry = function(payouts, options) return payouts:retry("a", options) end,
+    settle = function(payouts, options) return payouts:settle("a", "r1", options) end,
+  } do
+    it(("is a person's to %s while no worker looks for it"):format(name), function()
+      client_with(not_now(429, "172800"), first, false)
+      local payouts = at.payouts_with { history_check = "never" }
+      assert(payouts:add("a", TRANSFER, at.move "5"))
+      assert.equal(1, assert(payouts:run()).sent)
+      assert.is_true(act(payouts, name ~= "settle" and { force = true, by = "alice" } or { by = "alice" }))
+      assert.equal(({ drop = "dropped", retry = "waiting", settle = "done" })[name], assert(payouts:find "a").state)
+      assert(payouts:run())
+      assert.equal(name == "retry" and 1 or 0, at.counted(TRANSFER, "applied"))
+    end)
+  end
+
+  it("is dropped where a look shows that it was not made, and not where it was", function()
+    for number, is_executed in ipairs { false, true } do
+      client_with(not_now(429, "172800"), first, is_executed)
+      local payouts, key = at.payouts_with { history_check = "never" }, "k" .. number
+      assert(payouts:add(key, TRANSFER, at.move "5"))
+      assert.equal(1, assert(payouts:run()).sent)
+      at.sim:advance(60000)
+      local ok, err = payouts:drop(key)
+      assert.same({ not is_executed, is_executed and "payouts.done" or nil }, { ok == true, err and err.code })
+    end
+  end)
+
+  it("is no person's once a worker has taken it over", function()
+    client_with(not_now(429, "172800"), first, true)
+    local payouts = at.payouts_with { history_check = "never" }
+    assert(payouts:add("a", TRANSFER, at.move "5"))
+    assert.equal(1, assert(payouts:run()).sent)
+    local seen = assert(payouts:find "a")
+    at.set "worker = 'other', lease_until = '99999999999999'"
+    assert.is_false(payouts:drop(seen, { force = true, by = "alice" }))
+    assert.equal("sent", assert(payouts:find "a").state)
+  end)
+
   it("counts in a limit until the look has ended", function()
     client_with(not_now(429, "3600"), first, true, { guard = { spending_limit = { USDT = "8" } } })
     local payouts = at.payouts_with { history_check = "never", concurrency = 1 }

@@ -393,16 +393,21 @@ end
 M.STOPPED = { failed = true, undecided = true, dropped = true }
 M.IDLE = { waiting = true, taken = true, failed = true, undecided = true }
 
+--- Returns whether a person may act on a payment in one of `stages`, or in "sent" where no worker looks for it yet.
+---@param stages table<string, true>
+function M.may_decide(tx, payment, stages)
+  return stages[payment.state] or payment.state == "sent" and planned.is_left(payment, tx:now())
+end
+
 --- Takes a payment from a worker that has not sent it.
 function M.free(tx, payment)
   if payment.state ~= "taken" then return end
   planned.update(tx, { stage = "waiting", worker = "", lease_until = "" }, "id = ? AND stage = 'taken'", payment.id)
 end
 
--- Changes a payment in one of the stages `may`, and takes the payment out of the run. Returns false where another
--- process changed the payment after the caller's reading.
-local function decide(tx, self, payment, may, change, columns)
-  if not may[payment.state] then return false end
+-- Changes a payment, and takes the payment out of the run. Returns false where another process changed the payment
+-- after the caller's reading.
+local function decide(tx, self, payment, change, columns)
   tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_queue = $1 AND of_payment = $2",
     self.queue, payment.key)
   local set = planned.staged(tx, change)
@@ -416,14 +421,16 @@ end
 ---@param by string|nil  who said that it was not made
 function M.put_back(tx, self, payment, by)
   local change = { stage = "waiting", message = by and by .. " said that it was not executed" or nil }
-  local done = decide(tx, self, payment, M.STOPPED, change, { disowned = by and "yes" or nil, tries = "0" })
+  local columns = { disowned = by and "yes" or nil, tries = "0" }
+  local done = M.may_decide(tx, payment, M.STOPPED) and decide(tx, self, payment, change, columns)
   M.unblock(tx, self)
   return done
 end
 
 --- Gives a payment up by a person's word, and unblocks the others. Returns as `decide` does.
 function M.drop(tx, self, payment, by)
-  local done = decide(tx, self, payment, M.IDLE, { stage = "dropped", message = by .. " gave it up" }, {})
+  local done = M.may_decide(tx, payment, M.IDLE)
+    and decide(tx, self, payment, { stage = "dropped", message = by .. " gave it up" }, {})
   M.unblock(tx, self)
   return done
 end
@@ -432,12 +439,13 @@ end
 ---@param columns table  of the new content, as planned.columns makes them
 function M.replace(tx, self, payment, columns)
   local row = planned.locked(tx, payment.id)
-  if not row or row.stage ~= payment.state or row.content ~= payment.content then return false end
+  local is_idle = M.IDLE[payment.state] and row and row.stage == payment.state
+  if not is_idle or row.content ~= payment.content then return false end
   local set = planned.set_aside(tx, row)
   set.tries, set.disowned = "0", row.disowned ~= "" and "other" or nil
   set.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
   for name, value in pairs(columns) do set[name] = value end
-  return decide(tx, self, payment, M.IDLE, { stage = "waiting" }, set)
+  return decide(tx, self, payment, { stage = "waiting" }, set)
 end
 
 return M

@@ -51,13 +51,15 @@ end
 
 local function key_of(key) return type(key) == "table" and key.key or key end
 
--- Returns the payment of a key in one of the stages `may`, unchanged since a person saw it; false where there is none;
--- or nil and an error.
+-- Returns the payment of a key that a person may act on in one of the stages `may`, unchanged since the person saw it;
+-- false where there is none; or nil and an error.
 local function standing(self, key, may)
-  local payment, err = self:find(key_of(key))
-  if not payment or not may[payment.state] then return payment and false, err end
-  local seen = type(key) == "table" and key or payment
-  return payment.state == seen.state and payment.attempt == seen.attempt and payment.content == seen.content and payment
+  return planned.within(self.journal, function(tx)
+    local payment = queue.find(tx, self, key_of(key))
+    local seen = type(key) == "table" and key or payment
+    return payment and queue.may_decide(tx, payment, may) and payment.state == seen.state
+      and payment.attempt == seen.attempt and payment.content == seen.content and payment or false
+  end, true)
 end
 
 -- Changes a payment of `standing` by change(tx, payment, by, disowned), when a look or a person says that it was not

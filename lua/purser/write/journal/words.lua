@@ -24,10 +24,11 @@ local M = {}
 local word_rules = { outcome = { "done", "not_done" }, by = option_schema.NAME, record_id = "string", now = "any" }
 
 -- Returns why no person's word can end a row's latest attempt; nil where it can.
-local function unsettled(row, now)
+local function unsettled(tx, row, now)
   if row.state == "planned" and (row.queue == "" or row.stage == "waiting") then return "it was never sent" end
   if row.state == "done" and row.answered ~= "no" then return "its answer or its id says that it was made" end
-  if row.stage == "sent" or row.stage == "taken" then return "a run of its queue is finding out what became of it" end
+  local is_at_work = row.stage == "taken" or row.stage == "sent" and not intents.is_left(row, tx:now())
+  if is_at_work then return "a run of its queue is finding out what became of it" end
   local is_over = intents.UNDONE[row.state] or row.recv_window == "0" -- it was never sent
     or now > tonumber(row.sent_at) + tonumber(row.recv_window)
   return not is_over and "the service may take the request yet" or nil
@@ -70,7 +71,7 @@ function M.settle(self, id, word)
   local function refuse(why) return errors.argument(nil, ("the call %s cannot be settled: %s"):format(id, why)) end
   local ok, problem = self.db:transaction(function(tx)
     local row, why = calls.locked(tx, id), "the journal has no such entry"
-    if row then why = unsettled(row, word.now or core.now_ms()) end
+    if row then why = unsettled(tx, row, word.now or core.now_ms()) end
     if why then tx:reject(refuse(why)) end
     keep(tx, row, word)
     local is_done = word.outcome == "done"
