@@ -9,6 +9,26 @@ local M = {}
 local DOUBTED_MS = 7 * 86400000 -- a history of any service shows as much
 local AGAIN_MS = 60000 -- a call that could not be looked for is looked for again after so long
 
+-- Looks for a call. Returns whether it was not executed.
+---@param shared { now: integer, whole: table|nil, later: table|nil }  time, the readings for calls whose records are
+--- visible, and those for the others
+local function look(client, call, shared, reconcile)
+  local now, failed = shared.now, client._failed_looks
+  local is_ahead = call.sent_at > now + reading.AHEAD_MS -- of a clock that was wrong: it would be waited for
+  local failed_at = failed[call.id]
+  if is_ahead or failed_at and core.monotonic_ms() - failed_at < AGAIN_MS then return false end
+  local is_due = call.sent_at + reading.visible_ms(call.recv_window, client._visibility_delay_ms) <= now
+  if is_due then
+    shared.whole = shared.whole or reading.share(now, call.sent_at) -- the oldest comes first
+  else
+    shared.later = shared.later or reading.share()
+  end
+  local readings = is_due and shared.whole or shared.later
+  local answer = reconcile(client, call.intent, nil, { was_rejected = true, readings = readings })
+  failed[call.id] = not answer and core.monotonic_ms() or nil
+  return answer ~= nil and answer.outcome == "not_done"
+end
+
 --- Looks for them, where they may be what a limit or a policy's sum has no room beside. Returns whether one was not
 --- executed.
 ---@param client table             its inner state
@@ -18,23 +38,10 @@ function M.make_room(client, refusal, reconcile)
   local is_full = refusal and (refusal.code == "guard.spending_limit"
     or refusal.code == "guard.approval" and refusal.details.is_of_sums)
   if not is_full then return false end
-  local now, has_room = client:now(), false
-  local calls = client._journal:rejected_calls(now - DOUBTED_MS)
-  local whole, later -- the readings for calls whose records are visible, and for the others
-  local failed = client._failed_looks or {}
-  for _, call in ipairs(calls or {}) do
-    local is_ahead = call.sent_at > now + reading.AHEAD_MS -- of a clock that was wrong: it would be waited for
-    local failed_at = failed[call.id]
-    if not is_ahead and not (failed_at and core.monotonic_ms() - failed_at < AGAIN_MS) then
-      local is_due = call.sent_at + reading.visible_ms(call.recv_window, client._visibility_delay_ms) <= now
-      if is_due and not whole then whole = reading.share(now, call.sent_at) end -- the oldest comes first
-      if not is_due and not later then later = reading.share() end
-      local readings = is_due and whole or later
-      local answer = reconcile(client, call.intent, nil, { was_rejected = true, readings = readings })
-      has_room = has_room or answer ~= nil and answer.outcome == "not_done"
-      failed[call.id] = not answer and core.monotonic_ms() or nil
-      client._failed_looks = failed
-    end
+  local shared, has_room = { now = client:now() }, false
+  client._failed_looks = client._failed_looks or {}
+  for _, call in ipairs(client._journal:rejected_calls(shared.now - DOUBTED_MS) or {}) do
+    has_room = look(client, call, shared, reconcile) or has_room
   end
   return has_room
 end
