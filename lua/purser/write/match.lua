@@ -274,7 +274,8 @@ local function add_rivals(question, subject, group, seen)
   for _, call in ipairs(open) do
     local other = verdict.tell(subject_of(question, call), seen)
     local is_alike = subjects.is_alike(subject, other)
-    if has(group.records, is_alike and subjects.is_near_in_time or verdict.is_rival, other) then
+    local is_one_of_two = is_alike and call.state == "rejected" -- whichever made the record: the sum is right
+    if not is_one_of_two and has(group.records, is_alike and subjects.is_near_in_time or verdict.is_rival, other) then
       if call.state ~= "undecided" then group.ends = math.max(group.ends or 0, other.last or 0) end
       group.is_contested = group.is_contested or not is_alike
       group.calls[#group.calls + 1] = other
