@@ -25,6 +25,7 @@ function M.new(wall, monotonic)
   return setmetatable({
     wall = wall, monotonic = monotonic or false, is_exact = is_hosts and monotonic == core.monotonic_ms,
     offset = false, apart = false, corrections = 0, asking = false,
+    uncertain_ms = 0, -- by how much the last correction may be wrong
   }, Clock)
 end
 
@@ -77,9 +78,10 @@ local function doubt(self, time)
     self.monotonic and "this machine's clock" or "the option clock")
 end
 
-local function set(self, time, counted)
+local function set(self, time, counted, uncertain_ms)
   local apart = self.monotonic and self.wall() - self.monotonic() -- a user's clock may raise
   self.offset, self.apart, self.corrections = time - counted, apart, self.corrections + 1
+  self.uncertain_ms = uncertain_ms
 end
 
 --- Learns the time that `ask(...)` returns, as of the middle of the call. Returns the correction, or nil and the error.
@@ -96,7 +98,8 @@ function Clock:learn(ask, ...)
   if wrong then
     return nil, errors.new { kind = "decode", outcome = "rejected", message = wrong }
   end
-  set(self, time + math.floor((received - sent) / 2), received)
+  local half = math.floor((received - sent) / 2)
+  set(self, time + half, received, half)
   return self.offset + sent - before
 end
 
@@ -105,7 +108,7 @@ end
 function Clock:learn_date(text)
   local time = utc.http_ms(text or "", self.wall())
   if not time or doubt(self, time) then return nil end
-  set(self, time, self:count())
+  set(self, time, self:count(), 1000)
   return true
 end
 
