@@ -50,6 +50,13 @@ describe("a rejected call", function()
     assert(client.wallet:transfer(at.own "8"))
   end)
 
+  it("leaves none where the caller's address is not on the key's list: another copy may have come from one", function()
+    local client = client_with(true, { status = 400, headers = {}, body = '{"code":700006,"msg":"no"}' })
+    assert.equal("rejected", select(2, client.wallet:transfer(at.own "5", { key = "k" })).outcome)
+    assert(client.wallet:transfer(at.own "5", { key = "k" }))
+    assert.equal(1, at.counted(OWN, "applied"))
+  end)
+
   it("is looked for by a prepared call and by a payment of a queue as well", function()
     at.client = client_with(false)
     assert.equal("rejected", select(2, at.client.wallet:transfer(at.own "5")).outcome)

@@ -247,7 +247,7 @@ end
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   if err and setbacks.learn(self.state, pipeline.run, err, request) then
-    setbacks.explain(self.state, err, self.intent.sent_at, self.began_monotonic, self.intent.recv_window)
+    setbacks.explain(self.state, err, self.intent.sent_at, self.began, self.began_monotonic, self.intent.recv_window)
   end
   value, err = self:finish(value, err)
   if value ~= nil then

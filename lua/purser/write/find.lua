@@ -299,6 +299,7 @@ function M.conversion(question, how)
   if #found > 1 then return undecided(found, "similar") end
   if found[1] then return judge_batch(question, found[1]) end
   if elsewhere[1] then return undecided(elsewhere, "times") end
+  if question.window.was_rejected then return { outcome = "not_done" } end -- made again, it converts what is left
   return ask_coins(question)
 end
 

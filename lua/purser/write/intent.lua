@@ -159,16 +159,22 @@ function M.judge_end(known, later, ending, has_open_equal)
   return { counts = later == 0 and is_over or nil }
 end
 
--- These speak of the request's bytes, or of its key: each copy gets the same answer.
+-- These speak of the request's bytes, or of its key: each copy gets the same answer. (Of an address that is not on the
+-- key's list, 700006, another copy may have come from a listed one.)
 local OF_EACH_COPY = {}
 for code in gmatch("401 602 10001 10007 10015 10072 10095 10096 10097 10102 10103 10222 10232 10268 44444 140001 "
-  .. "700001 700002 700005 700006 700007 700008 700013", "%d+") do OF_EACH_COPY[code] = true end
+  .. "700001 700002 700005 700007 700008 700013", "%d+") do OF_EACH_COPY[code] = true end
+
+--- Returns whether each copy of a request gets this rejection.
+---@param err purser.Error
+---@return boolean
+function M.is_of_each_copy(err) return err.kind == "api" and OF_EACH_COPY[tostring(err.code)] == true end
 
 -- Returns whether a rejection may be of a second copy, the first of which was executed.
 local function may_be_of_a_copy(intent, err)
   local row = operations.by_name[intent.operation]
   return err ~= nil and err.outcome == "rejected" and not err.is_explained
-    and (err.kind == "throttled" or err.kind == "api" and not OF_EACH_COPY[tostring(err.code)])
+    and (err.kind == "throttled" or err.kind == "api" and not M.is_of_each_copy(err))
     and M.makes_in(row) ~= "" and row.reconcile.strategy ~= "nothing"
 end
 

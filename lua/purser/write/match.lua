@@ -94,7 +94,9 @@ end
 local function subject_of(question, call, record)
   if call == question.intent then
     if question.window.is_planned then return subjects.of(call) end
-    return subjects.of(call, question.first, question.last)
+    local subject = subjects.of(call, question.first, question.last)
+    subject.latest = call.sent_at - question.before -- a record may be of its first attempt, or of the latest
+    return subject
   end
   if (call.sent_at or 0) == 0 then return subjects.of(call) end -- planned
   return subjects.of(call, times_of(question, record and attempts_of(question, call, record)[1] or call))
@@ -272,7 +274,8 @@ local function add_rivals(question, subject, group, seen)
   for _, call in ipairs(open) do
     local other = verdict.tell(subject_of(question, call), seen)
     local is_alike = subjects.is_alike(subject, other)
-    if has(group.records, is_alike and subjects.is_near_in_time or verdict.is_rival, other) then
+    local is_one_of_two = is_alike and call.state == "rejected" -- whichever made the record: the sum is right
+    if not is_one_of_two and has(group.records, is_alike and subjects.is_near_in_time or verdict.is_rival, other) then
       if call.state ~= "undecided" then group.ends = math.max(group.ends or 0, other.last or 0) end
       group.is_contested = group.is_contested or not is_alike
       group.calls[#group.calls + 1] = other
@@ -375,7 +378,7 @@ local function judge(question)
   local own, contradicts, count = own_record(question, subject, seen)
   if own and contradicts then return undecided({ own }, "id reused", contradicts) end
   if own then return found(question, own, count) end
-  verdict.tell(subject, seen, question.window.is_planned)
+  verdict.tell(subject, seen, question.window.is_planned, question.window.was_rejected)
   local stale, problem = is_stale(question)
   if problem then return nil, problem end
   local fit, reason = fitting(question, subject, learned)
@@ -384,11 +387,8 @@ local function judge(question)
   if is_foreign == nil then return nil, failure end
   local forgets = question.claims:has_forgotten(question.first, question.later)
   if fit[1] and not (is_foreign or stale or forgets) then return judge_fit(question, subject, fit, learned) end
-  local may, message = unclaimed(question, function(record)
-    -- the service's own word that it was not executed, of one copy: what is as sent, or in a form of it, contradicts it
-    return verdict.may_be(subject, record)
-      and (not question.window.was_rejected or verdict.contradicts_rejection(subject, record))
-  end, learned.free, learned.of[question.intent.id] or {})
+  local may, message = unclaimed(question, function(record) return verdict.may_be(subject, record) end, learned.free,
+    learned.of[question.intent.id] or {})
   if not may then return nil, message end
   add_renumbered(question, subject, learned.owners, may)
   if is_foreign then return undecided(may, "stranger", question.service.signer) end

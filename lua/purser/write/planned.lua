@@ -281,6 +281,10 @@ end
 ---@return boolean
 function M.was_too_late(err) return err ~= nil and err.code == service_clock.OUTSIDE_WINDOW end
 
+--- Returns whether each copy of a request gets a rejection.
+---@type fun(err: purser.Error): boolean
+M.is_of_each_copy = intents.is_of_each_copy
+
 --- Returns the client's recv_window, and how long after its stamp a request's record must be visible (ms).
 ---@param client purser.Client
 ---@return integer recv_window, integer visible_ms

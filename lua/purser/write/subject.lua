@@ -65,10 +65,12 @@ M.must_show = { address = true, toAccount = true, amount = true, time = true }
 ---@field letters string|nil            the address as text: records may hide a part, or show other letters, of which
 --- no reader makes the account again; nobody can make two accounts whose texts differ in letters alone
 ---@field time string|nil               the member that shows a record's time: between `first` and `last`, nil for any
+---@field latest integer|nil            as `first`, of the latest attempt alone
 ---@field pays boolean|nil              it moves funds to somebody whom its records show
 ---@field known table<string, table|false>  by name: the dates of the first and the last witness; see verdict.tell
 ---@field forms table<string, table<string, boolean>>  by name: how the very value was shown, which never is as sent
 ---@field limit integer                 how much of what is known differs in another's record
+---@field was_rejected boolean|nil      the service said of one copy that it did not execute it
 ---@field is_apart boolean|nil          an amount that no fee explains is another's, though nothing is known of it
 
 --- Makes a subject of a call.

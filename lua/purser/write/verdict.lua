@@ -76,7 +76,9 @@ local ALWAYS, ANY_FORM = { first = 0, last = math.huge }, {}
 
 --- Tells a subject what was learned.
 ---@param is_planned boolean|nil  nobody knows that it was sent: then one known difference is enough
-function M.tell(subject, seen, is_planned)
+---@param was_rejected boolean|nil  so it is where the service said that it did not execute the call
+function M.tell(subject, seen, is_planned, was_rejected)
+  subject.was_rejected = was_rejected
   local amount = seen[subject.kinds.amount] or {}
   subject.limit = is_planned and BETWEEN or 2 * BETWEEN
   subject.is_apart = not amount.otherwise and (is_planned or amount.last and not subject.pays)
@@ -107,7 +109,8 @@ end
 local function weight(subject, record, name, like, is_confirmed)
   local known, at = subject.known[name], subject.first or record[subject.time]
   if not known or name == "id" and like == "form" then return 0 end
-  local is_between = type(at) == "number" and known.first <= at and (is_confirmed or at <= known.last)
+  local is_between = type(at) == "number" and known.first <= at
+    and (is_confirmed or (subject.latest or at) <= known.last)
   local count = is_between and BETWEEN or ONE_SIDED
   return name == "amount" and like == "other" and 2 * count or count
 end
@@ -120,7 +123,10 @@ local function may_be(subject, record, is_confirmed)
     local like = likeness(subject, record, name)
     if like == "form" or like == "other" then
       if name == "amount" and like == "other" and subject.is_apart then return false end
-      count = count + weight(subject, record, name, like, is_confirmed)
+      local known = weight(subject, record, name, like, is_confirmed)
+      local is_anothers = like == "other" and name ~= "time" and (name == "amount" or known >= BETWEEN)
+      if is_anothers and subject.was_rejected then return false end
+      count = count + known
       if count >= subject.limit then return false end
     end
   end
@@ -149,15 +155,6 @@ function M.agrees(subject, record, is_lax)
     local like = likeness(subject, record, name)
     if like == nil and not is_lax and subjects.must_show[name] and not subject.asked[name] then return false end
     if (like == "form" or like == "other") and not (is_lax and name == "id") then return false end
-  end
-  return true
-end
-
---- Returns whether a record may be the call's though the service said that it did not execute it: nothing but its time
---- is another, for a service may count in another time zone.
-function M.contradicts_rejection(subject, record)
-  for _, name in ipairs(subject.names) do
-    if name ~= "time" and likeness(subject, record, name) == "other" then return false end
   end
   return true
 end

@@ -113,6 +113,25 @@ describe("sync_clock", function()
     assert.equal(0, client:sync_clock())
   end)
 
+  it("leaves a right clock right where the first request waits for a name and a connection", function()
+    local now, asked = NOW, 0
+    local clock = service_clock.new(function() return now end, function() return now - NOW end)
+    local function learn(delays_ms)
+      asked = 0
+      return clock:learn(function()
+        asked = asked + 1
+        now = now + delays_ms[asked]
+        local time = now
+        now = now + 50
+        return time
+      end)
+    end
+    assert.same({ 0, 2, 0 }, { learn { 5000, 50 }, asked, clock:now() - now })
+    assert.same({ 0, 1, 0 }, { learn { 50 }, asked, clock:now() - now })
+    learn { 3000, 4000 } -- the quicker one tells more
+    assert.same({ 2, 1475 }, { asked, clock:now() - now })
+  end)
+
   it("is an error, and nothing is asked, where the option clock gives no time", function()
     for _, time in ipairs { "soon", 5.5, 0 / 0, -1, {} } do
       local sim, client = world(0, { clock = function() return time end })

@@ -129,12 +129,16 @@ local HELD_MS = 300000 -- for longer no gateway keeps a copy of a request
 --- Notes that a wrong clock explains a rejection: when the request was sent, its stamp was too old for each copy, or
 --- lay so far ahead that no copy is left when the service's time comes. Any other clock explains none: the copy that
 --- was judged was late, or another comes in time.
+--- Both clocks of the machine must say so: one may be set meanwhile, the other stands still while the machine sleeps.
 ---@param sent_at integer      the request's stamp
----@param began integer        the monotonic time before the request was sent: the machine's clock may be set meanwhile
+---@param began integer        the machine's time before the request was sent
+---@param monotonic integer    the monotonic time then
 ---@param recv_window integer  for how long the service takes the stamp
-function M.explain(self, err, sent_at, began, recv_window)
-  local late_ms = self._clock:read() - sent_at - (core.monotonic_ms() - began)
-  err.is_explained = late_ms > recv_window + CLOCK_OFF_MS or late_ms < -HELD_MS or nil
+function M.explain(self, err, sent_at, began, monotonic, recv_window)
+  local apart_ms, off_ms = self._clock:read() - sent_at, self._clock.uncertain_ms + CLOCK_OFF_MS
+  local passed, by_monotonic = core.now_ms() - began, core.monotonic_ms() - monotonic
+  local late_ms, ahead_ms = apart_ms - math.max(passed, by_monotonic), math.min(passed, by_monotonic) - apart_ms
+  err.is_explained = late_ms > recv_window + off_ms or ahead_ms > HELD_MS + off_ms or nil
 end
 
 --- Corrects a jumped clock before a signed call.

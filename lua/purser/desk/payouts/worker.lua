@@ -99,7 +99,7 @@ local function reconcile(self)
   elseif err then
     -- the service may reject both for one reason, such as an account that does not exist
     conclude(self, self.rejection and not self.is_put_back and self.rejection == err.message
-      and { outcome = "not_done", reason = self.rejection }
+      and planned.is_of_each_copy(err) and { outcome = "not_done", reason = self.rejection }
       or { outcome = "undecided", reason = "it cannot be looked for: " .. err.message })
   end
 end

@@ -142,14 +142,16 @@ function M.owners(self, column, _, ids, names)
   return found
 end
 
---- Returns the calls of an account without a known end that can have made a record between two times; or nil and a
---- message.
+local BETWEEN = " AND sent_at >= $1 AND sent_at <= $2 AND " .. intents.WAS_SENT
+local OPEN = "SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED .. BETWEEN .. " UNION ALL "
+  .. "SELECT * FROM purser_calls WHERE state = 'rejected' AND rejected = 'yes'" .. BETWEEN .. " ORDER BY sent_at, id"
+
+--- Returns the calls of an account without a known end that can have made a record between two times, those among it
+--- that were rejected and not looked for; or nil and a message.
 ---@param names table<string, boolean>|nil  of operations; nil: of all
 ---@return purser.Call[]|nil calls, string|nil message
 function M.open_calls(self, _, names, first, last)
-  local calls, message = read(self.db, "SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
-    .. " AND sent_at >= $1 AND sent_at <= $2 AND " .. intents.WAS_SENT .. " ORDER BY sent_at, id",
-    time_text(first - intents.MAX_WINDOW_MS), time_text(last))
+  local calls, message = read(self.db, OPEN, time_text(first - intents.MAX_WINDOW_MS), time_text(last))
   if not calls then return nil, message end
   local found = {}
   for _, call in ipairs(calls) do

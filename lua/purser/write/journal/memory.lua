@@ -195,7 +195,8 @@ end
 
 function Memory:open_calls(account, names, first, last)
   return those(self, function(call)
-    return intents.UNDECIDED[call.state] and call.account == (account or "") and (not names or names[call.operation])
+    return (intents.UNDECIDED[call.state] or call.rejected) and call.account == (account or "")
+      and (not names or names[call.operation])
       and call.sent_at >= first - intents.MAX_WINDOW_MS and call.sent_at <= last
   end)
 end
