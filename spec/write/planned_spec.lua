@@ -74,7 +74,7 @@ describe("a planned call", function()
 
   it("has an equal call in one without a known end, an undecided one before others", function()
     local function equal() return planned.within(journal, function(tx)
-      return planned.equal_call(tx, "wallet.transfer", MOVE) or false end) end
+      return planned.equal_call(tx, "wallet.transfer", MOVE, 1700000000000) or false end) end
     assert.is_false(equal())
     local digest = planned.columns("wallet.transfer", MOVE).digest
     own.within(function(tx)

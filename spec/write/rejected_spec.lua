@@ -9,10 +9,12 @@ local OWN = "wallet.transfer"
 before_each(function() at.begin { balance = "1000" } end)
 after_each(at.finish)
 
--- A client under a limit of 8, whose first transfer is answered with a rejection, and executed where `is_executed`.
-local function client_with(is_executed, answer)
+-- A client under a limit of 8, or a guard, whose first transfer is answered with a rejection, and executed where
+-- `is_executed`.
+local function client_with(is_executed, answer, guard)
   local number = 0
-  return at.client_with { guard = { spending_limit = { USDT = "8" } }, transport = at.transport(function(request, inner)
+  guard = guard or { spending_limit = { USDT = "8" } }
+  return at.client_with { guard = guard, transport = at.transport(function(request, inner)
     number = number + (request.operation == OWN and 1 or 0)
     if request.operation ~= OWN or number > 1 then return inner:send(request) end
     if is_executed then inner:send(request) end
@@ -67,6 +69,25 @@ describe("a rejected call", function()
     assert(payouts:add("a", OWN, at.own "3"))
     assert.equal(1, assert(payouts:run()).done)
   end)
+
+  it("keeps no equal payment of a queue waiting", function()
+    at.client = client_with(false, nil, { no_duplicates = true })
+    assert.equal("rejected", select(2, at.client.wallet:transfer(at.own "4")).outcome)
+    local payouts = at.payouts_with { history_check = "never" }
+    assert(payouts:add("b", OWN, at.own "4"))
+    assert.equal(1, assert(payouts:run()).done)
+  end)
+
+  for name, is_executed in pairs { executed = true, ["not executed"] = false } do
+    it(("that was %s is an equal call without an end until it was looked for"):format(name), function()
+      local client = client_with(is_executed, nil, { no_duplicates = true })
+      assert.equal("rejected", select(2, client.wallet:transfer(at.own "2")).outcome)
+      local done, err = client.wallet:transfer(at.own "2")
+      assert.same({ not is_executed, is_executed and "guard.no_duplicates" or nil, 1 },
+        { done ~= nil, err and err.code, at.counted(OWN, "applied") })
+      assert.equal(is_executed and 0 or 1, #assert(at.journal:entries { state = "not_done" }))
+    end)
+  end
 
   it("goes on counting where it cannot be looked for", function()
     local client = client_with(false)

@@ -101,6 +101,10 @@ M.UNDONE = { planned = true, rejected = true, not_sent = true, not_done = true }
 --- was judged, and a gateway may send two: such a call is looked for first.
 function M.is_free(call) return M.UNDONE[call.state] and not call.rejected end
 
+--- For so long after its stamp a rejected call is looked for where another call depends on it: a history of any service
+--- shows as much.
+M.DOUBTED_MS = 7 * 86400000
+
 --- The condition of the rows of purser_calls that this journal sent. Others have no window: of a payment that a look
 --- found, or may have found, `sent_at` is the time by which it counts.
 M.WAS_SENT = "recv_window <> '0'"

@@ -156,9 +156,9 @@ function M.refusals(client, journal, list)
 end
 
 --- Returns the row of an equal call without a known end, an undecided one first, locked; nil for none.
----@type fun(tx: table, operation: string, params: table<string, string>): table<string, string>|nil
-function M.equal_call(tx, operation, params)
-  local rows = calls.equal_calls(tx, digests.likeness(operations.by_name[operation], params), "",
+---@type fun(tx: table, operation: string, params: table<string, string>, now: integer): table<string, string>|nil
+function M.equal_call(tx, operation, params, now)
+  local rows = calls.equal_calls(tx, digests.likeness(operations.by_name[operation], params), "", now,
     calls.for_update[tx.db.name])
   for _, row in ipairs(rows) do
     if row.state == "undecided" then return row end

@@ -2,11 +2,11 @@
 -- Calls outside of queues that were rejected: they count in sums until they were looked for.
 
 local core = require "purser.core"
+local intents = require "purser.write.intent"
 local reading = require "purser.write.reading"
 
 local M = {}
 
-local DOUBTED_MS = 7 * 86400000 -- a history of any service shows as much
 local AGAIN_MS = 60000 -- a call that could not be looked for is looked for again after so long
 
 -- Looks for a call. Returns whether it was not executed.
@@ -29,19 +29,20 @@ local function look(client, call, shared, reconcile)
   return answer ~= nil and answer.outcome == "not_done"
 end
 
---- Looks for them, where they may be what a limit or a policy's sum has no room beside. Returns whether one was not
---- executed.
+--- Looks for them, where they may be what a limit or a policy's sum has no room beside, or the equal call that a guard
+--- forbids another beside. Returns whether one was not executed.
 ---@param client table             its inner state
 ---@param refusal purser.Error|nil
 ---@param reconcile function
 function M.make_room(client, refusal, reconcile)
+  local equal = refusal and refusal.code == "guard.no_duplicates" and refusal.details.call
   local is_full = refusal and (refusal.code == "guard.spending_limit"
     or refusal.code == "guard.approval" and refusal.details.is_of_sums)
-  if not is_full then return false end
+  if not (is_full or equal) then return false end
   local shared, has_room = { now = client:now() }, false
   client._failed_looks = client._failed_looks or {}
-  for _, call in ipairs(client._journal:rejected_calls(shared.now - DOUBTED_MS) or {}) do
-    has_room = look(client, call, shared, reconcile) or has_room
+  for _, call in ipairs(client._journal:rejected_calls(shared.now - intents.DOUBTED_MS) or {}) do
+    if not equal or call.id == equal then has_room = look(client, call, shared, reconcile) or has_room end
   end
   return has_room
 end

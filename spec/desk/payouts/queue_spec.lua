@@ -364,7 +364,7 @@ describe("the journal's knowledge of a payment", function()
 
   local payment = { key = "a", operation = "wallet.transfer", params = MOVE }
 
-  local function equal_call() return in_tx("equal_call", one, payment) end
+  local function equal_call() return in_tx("equal_call", one, payment, now) end
 
   it("has an equal call without a known end, first one that is undecided", function()
     assert.is_nil(equal_call())

@@ -344,8 +344,8 @@ end
 --- Returns an equal call without a known end, an undecided call first: { id, state, payment = its key or "", over_at =
 --- until when the service takes it, in_queue = whether workers of this queue reconcile it }; nil where there is none.
 --- The transaction holds the call as it is.
-function M.equal_call(tx, self, payment)
-  local row = planned.equal_call(tx, payment.operation, payment.params)
+function M.equal_call(tx, self, payment, now)
+  local row = planned.equal_call(tx, payment.operation, payment.params, now)
   return row and { id = row.id, state = row.state, payment = row.payment,
     in_queue = row.queue == self.queue and row.stage == "sent",
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }

@@ -130,7 +130,7 @@ local EQUAL_CALL_MS = 60000 -- until then an equal call that no worker of this q
 -- queue reconciles, or that was just sent; any other blocks the payment until a person acts. Asked in the transaction
 -- of `release`, because the end of the equal call unblocks only what is blocked by then.
 local function after_equal(self, tx, now, message)
-  local equal = queue.equal_call(tx, self.run, self)
+  local equal = queue.equal_call(tx, self.run, self, now)
   local is_undecided = equal and equal.state == "undecided"
   local is_left = equal and not equal.in_queue and now > equal.over_at + EQUAL_CALL_MS
   if not is_undecided and not is_left then return { stage = "waiting", due_in = 500, message = message } end

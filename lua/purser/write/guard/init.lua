@@ -144,8 +144,10 @@ function Guard:admit(tx, row, equal_call)
   spending.lock(tx)
   local equal = equal_call()
   if equal then
-    tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. equal.id .. ")",
-      "reconcile it first"))
+    local refusal = reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. equal.id .. ")",
+      "reconcile it first")
+    refusal.details = { call = equal.id }
+    tx:reject(refusal)
   end
 end
 

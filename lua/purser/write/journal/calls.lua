@@ -64,12 +64,16 @@ end
 --- Locks the rows that a query finds until the transaction ends. (SQLite's transactions lock everything.)
 M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
---- Returns the rows of an account's calls without a known end that do the same as another: one, or all locked.
+local EQUAL = "SELECT * FROM purser_calls WHERE digest = $1 AND id <> $2 AND (" .. schema.UNDECIDED
+  .. " OR state = 'rejected' AND rejected = 'yes' AND sent_at >= $3)"
+
+--- Returns the rows of an account's calls without a known end that do the same as another, those among it that were
+--- rejected and not looked for: one, or all locked.
+---@param now integer       epoch ms
 ---@param lock string|nil  of M.for_update
 ---@return table<string, string>[] rows
-function M.equal_calls(tx, same, id, lock)
-  return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND id <> $2 AND " .. schema.UNDECIDED
-    .. (lock or " LIMIT 1"), same, id)
+function M.equal_calls(tx, same, id, now, lock)
+  return tx:rows(EQUAL .. (lock or " LIMIT 1"), same, id, time_text(now - intents.DOUBTED_MS))
 end
 
 local ATTEMPT = "host, signer, sent_at, recv_window, plan, approved_by, state, answered, record_id, message, ended_at"
@@ -196,7 +200,7 @@ function M.begin(self, intent, row, guard, key, payment)
     local charged = payment or known or { id = intent.id, content = key and key.content or "" }
     if guard then
       guard:admit(tx, row, function()
-        return M.equal_calls(tx, digests.likeness(row, intent.params), charged.id)[1]
+        return M.equal_calls(tx, digests.likeness(row, intent.params), charged.id, intent.sent_at)[1]
       end)
     end
     local refused = guard ~= false and spending.admit(tx, own, intent, row, charged, guard and guard.limits or {})
@@ -338,7 +342,7 @@ local function judge(tx, intent, ending)
   if not known then return {} end
   local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
   local verdict = intents.judge_end(facts.call_of(known), later, ending, function()
-    return M.equal_calls(tx, known.digest, known.id)[1] ~= nil
+    return M.equal_calls(tx, known.digest, known.id, intent.sent_at)[1] ~= nil
   end)
   if verdict.counts then M.write_end(tx, known, ending) end
   return verdict
