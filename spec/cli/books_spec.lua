@@ -87,7 +87,7 @@ describe("purser books", function()
     assert.matches("not read: Sub-desk1, key, from 2023-05-18 to now: its own key is not at hand", why, 1, true)
     assert.same({ 0, "", "" }, { run("close", "2023-12-01", "--unread") })
     assert.equal(2, (run("close", "2023-12-01")))
-    code, out = run "events"
+    code, out = run "deliveries"
     assert.same({ 0, "there is no receiver\n" }, { code, out })
   end)
 end)

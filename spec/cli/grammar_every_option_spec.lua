@@ -43,7 +43,7 @@ local RUNS = {
   "operations", "operations --csv",
   "approve PLAN --key KEY --sum 20", "agent --journal JOURNAL --account treasury --read-only",
   "login fresh --no-input", "login fresh --no-input",
-  "sim --port 0 --idle-timeout 1 --state STATE --demo", "test --balance USDT=5 -- true",
+  "sim --port 0 --idle-timeout 1s --state STATE --demo", "test --balance USDT=5 -- true",
   "test --balance USDT=5 --csv -- PROGRAM",
   "completion bash", "address USDT TRX", "address USDT TRX --json",
   "address check TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7 TRX --coin USDT",
