@@ -95,7 +95,7 @@ describe("an action", function()
     assert.equal("unknown option '--unread'\n--unread is an option of `purser books close`",
       said "payouts run --unread")
     assert.equal("unknown option '--acount'; did you mean '--account'?\nnil", said "payouts run --acount x")
-    assert.equal("unknown option '--file'\n<file> stands without an option before it", said "payouts run --file x")
+    assert.equal("unknown option '--file'\n<file> is given without an option before it", said "payouts run --file x")
     assert.equal("unknown option '--dry-run'\n`purser payouts plan` shows what would be paid, and sends nothing",
       said "payouts run x --dry-run")
     assert.equal("unknown option '--dry'\n`purser fleet plan` shows what would be made, and makes nothing",

@@ -38,7 +38,8 @@ function M.open(text, account, more)
   text = text or credentials.variable "PURSER_BOOKS"
   local options = text and values.store(text)
   if not options or options.redis then
-    report.bad_input("%s; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS", -- it may hold a password
+    -- the text is not quoted: it may hold a password
+    report.bad_input("%s; give --books sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS",
       text and ('"%s" names no books'):format(text:gsub(":.*", ":...")) or "no books are named")
   end
   for name, value in pairs(more) do options[name] = value end
@@ -131,7 +132,7 @@ function M.statement.grammar()
       { "--to", "<day>", "The first day that does not count.", required = true, into = "span" }, ZONE,
       { "--format", "<format>", "hledger (ledger, too), beancount, csv, jsonl, rotki or html.", choices = FORMATS,
         default = "hledger", into = "span" },
-      { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
+      { "--fee", "<place>", "Where the fee of a withdrawal is booked when neither a deposit nor a balance shows it: "
         .. "on_top (default) or inside.", choices = { "on_top", "inside" }, into = "opening" },
       { "--rev", "<n>", "The books as they were at this revision.", into = "span" },
       { "--compare", "<n>", "Print only the lines that differ from this revision." },
@@ -189,7 +190,7 @@ function M.sync.grammar()
           return coins
         end },
       connection.journal_option("Journal of the calls that are made here: what they change is read soon, and payments "
-        .. "under way stand in statements."),
+        .. "under way are in statements."),
       { "--sub-journal", "<name=value>", "Journal of a sub-account's own calls, as desk1=FILE.", many = true },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m.",
         into = "reading", target = "every_ms" },

@@ -39,7 +39,7 @@ function M.grammar()
       looks() },
     { "recover", "Look what became of the calls that a crash or a lost answer left open; needs the keys.", {},
       "--journal pay.db", {}, function() return output.group(RECOVERED), connection.safety, connection.service end },
-    { "settle", "Say what became of a call that nobody finds out: it was made, as this record, or it was not, and its "
+    { "settle", "Say what became of a call whose end cannot be found: it was made, as this record, or not, and its "
       .. "key is free again.", { { "id", "The id that list prints." },
         { "word", "done or not_done.", choices = { "done", "not_done" } },
         { "record", "Of one that was made: the id that the service shows.", optional = true } },

@@ -109,7 +109,7 @@ function M.option(grammar, root, names, command, option_of, name)
     or nearest(grammar, name, command, option_of, owners)
   local hint = command.unknown and command.unknown(name)
   for _, argument in ipairs(command.arguments or {}) do
-    if "--" .. argument[1] == name then hint = ("<%s> stands without an option before it"):format(argument[1]) end
+    if "--" .. argument[1] == name then hint = ("<%s> is given without an option before it"):format(argument[1]) end
   end
   if found and not option_of(found) then
     return message, hint or ("%s is an option of %s"):format(found, listed(owners[grammar.key_of(found)], names))

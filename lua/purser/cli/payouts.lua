@@ -467,18 +467,19 @@ end
 
 function act_on.act(screen, options)
   local act, found, at = acts[options.action], screen.found, screen.at
+  local function not_taken(state)
+    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, found.key, state,
+      act[2], act[3])
+  end
+  if found.state == "done" then not_taken "done" end
   local by = options.action ~= "retry" and report.person(options, "payouts")
   candidates.show(found.operation, found.candidates)
-  report.ask(options, act[1], at.sources, {
-    { "key", found.key }, { "pays", payments_plan.pays(found) }, { "state", found.state },
-    { "message", found.message or "" },
+  report.ask(options, act[1], at.sources, { { "payment", found.key }, { "pays", payments_plan.pays(found) },
+    { "state", found.state }, { "message", found.message or "" },
     { "looks", options.word and "no: you say " .. options.word or "yes, whether it was made" } })
   local done, why = act[5](at, found, options, by)
   if done == nil then refuse(why, found.key, options) end
-  if not done then
-    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s, as it was shown', options.action,
-      found.key, got(at.queue:find(found.key)).state, act[2], act[3])
-  end
+  if not done then not_taken(got(at.queue:find(found.key)).state) end
   return {}
 end
 

@@ -75,7 +75,8 @@ local function open(options, makes)
   local text = options.to or credentials.variable "PURSER_DEPOSITS"
   local made = text and values.store(text)
   if not made or made.redis then
-    report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE", -- it may hold a password
+    -- the text is not quoted: it may hold a password
+    report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE, or set PURSER_DEPOSITS",
       text and "--to names no database" or "no database is named")
   end
   if not makes and made.sqlite and not core.file_mode(made.sqlite) then
