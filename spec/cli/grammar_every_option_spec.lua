@@ -58,7 +58,7 @@ local ROOMS = { wallet = "operation", broker = "operation", sub_account = "opera
 
 -- Options that a run above cannot come to, with the spec that shows what each does.
 local ELSEWHERE = {
-  ["policy sign --name"] = "approvals_policy_spec", ["policy sign --key"] = "approvals_policy_spec",
+  ["policy sign --by"] = "approvals_policy_spec", ["policy sign --key"] = "approvals_policy_spec",
   ["payouts show --html"] = "approvals_approve_spec",
   ["payouts show --policy"] = "approvals_approve_spec",
   ["payouts show --records"] = "approvals_approve_spec", ["payouts show --guard"] = "approvals_approve_spec",
