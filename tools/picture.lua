@@ -26,7 +26,7 @@ end
 
 -- Starts a simulator; returns its URL and the number of its process.
 local function start()
-  local pipe = assert(io.popen("echo $$; exec lua5.4 bin/purser sim --port 0 --demo --idle-timeout 30"))
+  local pipe = assert(io.popen("echo $$; exec lua5.4 bin/purser sim --port 0 --demo --idle-timeout 30s"))
   local pid = pipe:read "*l"
   local url
   repeat

@@ -55,7 +55,7 @@ describe("purser agent", function()
     files.write(folder .. "/policy/1.sigs", ssh_keys.sign("alice", "purser-policy-1", text)
       .. ssh_keys.sign("bob", "purser-policy-1", text))
     local agent = command.line({ "agent", "--journal", folder .. "/pay.db", "--policy",
-      folder .. "/policy", "--timeout", "900", "--account", "treasury" }, { PURSER_API_KEY = account.api_key,
+      folder .. "/policy", "--timeout", "900s", "--account", "treasury" }, { PURSER_API_KEY = account.api_key,
       PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = sim.url, PURSER_ACCOUNT = "treasury" })
     assert(os.execute(("(%s 2>%s/err; echo $? >%s/code) <%s/in | sed -u 2q >%s/out &"):format(agent, folder, folder,
       folder, folder)))

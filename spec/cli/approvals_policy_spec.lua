@@ -49,7 +49,7 @@ describe("purser policy", function()
     local digest = select(2, run("check", path)):match "^(sha256 %x+)\n"
     local words = { "install", path }
     for i, name in ipairs { "alice", "bob" } do
-      local code, _, err = run("sign", path, "--key", ssh_keys.path(name), "--name", name)
+      local code, _, err = run("sign", path, "--key", ssh_keys.path(name), "--by", name)
       assert.equal(0, code, err)
       assert.matches(digest, err, 1, true)
       words[i + 2] = ("%s.%s.sig"):format(path, name)

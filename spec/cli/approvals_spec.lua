@@ -43,7 +43,7 @@ describe("approvals in a shell", function()
     local out = ok("policy", "check", path "first.json")
     assert.matches("never matches: never\n", out)
     for _, name in ipairs { "alice", "bob" } do
-      ok("policy", "sign", path "first.json", "--key", ssh_keys.path(name), "--name", name)
+      ok("policy", "sign", path "first.json", "--key", ssh_keys.path(name), "--by", name)
     end
     local code, _, err = purser("policy", "install", path "first.json", path "first.json.alice.sig")
     assert.equal(2, code)
@@ -75,16 +75,16 @@ describe("approvals in a shell", function()
     assert.matches("USDT TRX +50.5 in 2 rows", out)
     assert.matches("2 rows go to addresses that you never paid", out)
     ok("payouts", "show", path "june.plan", "--html", path "june.html")
-    code = purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--sum", "50.4", "--name", "alice")
+    code = purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--sum", "50.4", "--by", "alice")
     assert.equal(2, code)
     assert.equal(2, (purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--no-input")))
     files.write(path "june.plan.alice.sig", "of another person")
-    assert.equal(2, (purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--sum", "50.50", "--name",
+    assert.equal(2, (purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--sum", "50.50", "--by",
       "alice")))
     assert.equal("of another person", files.read(path "june.plan.alice.sig")) -- never replaced
     os.remove(path "june.plan.alice.sig")
     for _, name in ipairs { "alice", "bob" } do
-      ok("approve", path "june.plan", "--key", ssh_keys.path(name), "--sum", "50.50", "--name", name, "--records",
+      ok("approve", path "june.plan", "--key", ssh_keys.path(name), "--sum", "50.50", "--by", name, "--records",
         path(name .. ".records"))
     end
     assert.matches("you signed the same amount there", ok("payouts", "show", path "june.plan", "--records",
@@ -131,7 +131,7 @@ describe("approvals in a shell", function()
     assert.matches("again.csv:2: " .. EQUAL, err)
     for _, name in ipairs { "alice", "bob" } do
       assert.matches("may%-1 +you paid the same amount there less than", ok("approve", path "again.plan", "--key",
-        ssh_keys.path(name), "--sum", "31.5", "--name", name, "--records", path(name .. ".new"), "--journal",
+        ssh_keys.path(name), "--sum", "31.5", "--by", name, "--records", path(name .. ".new"), "--journal",
         path "payer.db"))
     end
     ok("approvals", "add", path "again.plan", path "again.plan.alice.sig", path "again.plan.bob.sig")
@@ -152,9 +152,9 @@ describe("approvals in a shell", function()
     ok("payouts", "plan", path "july.csv", "--operation", "wallet.withdraw", "--journal-id", id, "--output",
       path "july.plan")
     for _, name in ipairs { "alice", "bob" } do
-      ok("approve", path "july.plan", "--key", ssh_keys.path(name), "--sum", "20", "--name", name)
+      ok("approve", path "july.plan", "--key", ssh_keys.path(name), "--sum", "20", "--by", name)
     end
-    ok("approve", path "july.plan", "--key", ssh_keys.path "dave", "--sum", "20", "--name", "dave", "--withdraw")
+    ok("approve", path "july.plan", "--key", ssh_keys.path "dave", "--sum", "20", "--by", "dave", "--withdraw")
     local out = ok("approvals", "add", path "july.plan", path "july.plan.alice.sig", path "july.plan.bob.sig",
       path "july.plan.dave.withdraw.sig")
     assert.matches('"state":"withdrawn by dave"', out)
@@ -173,7 +173,7 @@ describe("approvals in a shell", function()
     assert.matches("waits for approval", err)
     files.write(path "one.plan", out) -- the plan of this call
     for _, name in ipairs { "alice", "dave" } do
-      ok("approve", path "one.plan", "--key", ssh_keys.path(name), "--sum", "20", "--name", name)
+      ok("approve", path "one.plan", "--key", ssh_keys.path(name), "--sum", "20", "--by", name)
     end
     ok("approvals", "add", path "one.plan", path "one.plan.alice.sig", path "one.plan.dave.sig")
     assert.equal(0, (command.run(arguments, keys)))

@@ -24,7 +24,7 @@ describe("purser books", function()
     for text, message in pairs { ["redis://h:1"] = '"redis:..." names no books', [""] = '"" names no books' } do
       local code, _, err = command.run({ "books", "gaps", "--books", text }, {})
       assert.equal(2, code)
-      assert.matches(message .. "; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS", err, 1, true)
+      assert.matches(message .. "; give --books sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS", err, 1, true)
     end
     assert.matches("no books are named", select(3, command.run({ "books", "gaps" }, {})), 1, true)
   end)
@@ -87,7 +87,7 @@ describe("purser books", function()
     assert.matches("not read: Sub-desk1, key, from 2023-05-18 to now: its own key is not at hand", why, 1, true)
     assert.same({ 0, "", "" }, { run("close", "2023-12-01", "--unread") })
     assert.equal(2, (run("close", "2023-12-01")))
-    code, out = run "events"
+    code, out = run "deliveries"
     assert.same({ 0, "there is no receiver\n" }, { code, out })
   end)
 end)

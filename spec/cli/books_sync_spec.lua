@@ -47,13 +47,13 @@ describe("purser sync", function()
     assert.equal(0, code, err)
     assert.matches("^owners read: 2; records that are new or changed: %d+\n$", out)
     assert.matches("Sub%-desk1: key was not read", err)
-    code, out, err = run("sync", "--keys", vault(), "--json")
+    code, out, err = run("sync", "--secrets", vault(), "--json")
     assert.equal(5, code, err)
     assert.matches("shop: 1 wait since.*this receiver is not on the command line", err)
     local shown = core.decode(out)
     assert.same({ 2, 1, 0 }, { shown.owners, shown.changes, #shown.problems })
     assert.truthy(files.read(log):find("sub_account.new", 1, true))
-    code, out = run("books", "events", "--csv")
+    code, out = run("books", "deliveries", "--csv")
     assert.equal(0, code)
     assert.matches('shop,1,', out) -- the deposit waits for a run that has the receiver
   end)
@@ -116,9 +116,9 @@ describe("purser sync", function()
 
   it("takes no database that it does not know, and no duration that is none", function()
     environment.PURSER_BOOKS = nil
-    for _, words in ipairs { { "sync" }, { "sync", "--to", "redis://localhost" }, { "books", "gaps" },
-      { "sync", "--to", "sqlite:" .. database, "--every", "often" },
-      { "sync", "--to", "sqlite:" .. database, "--webhook", "shop=https://example.org" } } do
+    for _, words in ipairs { { "sync" }, { "sync", "--books", "redis://localhost" }, { "books", "gaps" },
+      { "sync", "--books", "sqlite:" .. database, "--every", "often" },
+      { "sync", "--books", "sqlite:" .. database, "--webhook", "shop=https://example.org" } } do
       assert.equal(2, (command.run(words, environment)))
     end
   end)

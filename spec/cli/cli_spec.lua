@@ -38,7 +38,7 @@ describe("purser", function()
 
   it("takes the options of all commands before the command", function()
     local store = "sqlite:" .. at.file()
-    local code, _, err = command.run({ "--rate-limit", store, "--timeout", "9", "wallet", "coins" }, at.keys)
+    local code, _, err = command.run({ "--rate-limit", store, "--timeout", "9s", "wallet", "coins" }, at.keys)
     assert.same({ 0, "" }, { code, err })
   end)
 

@@ -44,7 +44,7 @@ describe("on a terminal", function()
       words.ID = out:match '"id": "(%w+)"'
       assert(at.world:deposit { account = at.account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "7" })
     end
-    assert.equal(0, (at.run("sync", "--to", "sqlite:" .. words.BOOKS)))
+    assert.equal(0, (at.run("sync", "--books", "sqlite:" .. words.BOOKS)))
     assert.equal(0, (at.run("receive", "begin", "--to", "sqlite:" .. words.DEPOSITS)))
   end)
   teardown(function() at.stop() end)

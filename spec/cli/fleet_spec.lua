@@ -67,14 +67,14 @@ describe("purser fleet", function()
     assert.is_nil((out .. err):find(secret, 1, true))
     code, out = at.run("fleet", "plan", declared, "--secrets", secrets)
     assert.same({ 0, "everything is as declared\n" }, { code, out })
-    code, out = at.run("fleet", "rotate", declared, "--secrets", secrets, "--days", "0", "--yes")
+    code, out = at.run("fleet", "rotate", declared, "--secrets", secrets, "--max-age", "0", "--yes")
     assert.equal(0, code)
     assert.matches("\ncommands01  create_key  bot   rotation\n$", out)
-    code, out, err = at.run("fleet", "rotate", declared, "--secrets", secrets, "--days", "0.3", "--yes")
+    code, out, err = at.run("fleet", "rotate", declared, "--secrets", secrets, "--max-age", "8h", "--yes")
     assert.same({ 0, "no key is due\n" }, { code, out }, err)
-    code, out, err = at.run("fleet", "rotate", declared, "--secrets", secrets, "--ends-within", "14", "--yes")
+    code, out, err = at.run("fleet", "rotate", declared, "--secrets", secrets, "--ends-within", "14d", "--yes")
     assert.same({ 0, "no key is due\n" }, { code, out }, err)
-    code, out = at.run("fleet", "retire", declared, "--secrets", secrets, "--days", "0", "--yes")
+    code, out = at.run("fleet", "retire", declared, "--secrets", secrets, "--overlap", "0", "--yes")
     assert.equal(0, code)
     assert.matches("\ncommands01  delete_key  bot #%w+ ", out)
     assert(client:sync_clock())
@@ -129,10 +129,10 @@ describe("purser fleet", function()
     end
   end)
 
-  it("takes numbers of days and amounts only", function()
+  it("takes durations and amounts only", function()
     local secrets = at.file()
-    for _, days in ipairs { "x", "999999999", "1e2", ".5" } do
-      at.rejected({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--days", days }, "such as 90 or 0.5")
+    for _, text in ipairs { "x", "90", "1e2d", ".5d" } do
+      at.rejected({ "fleet", "rotate", declared, "--secrets", secrets, "--yes", "--max-age", text }, "is no duration")
     end
     for _, amount in ipairs { "x", "1,5", "1e2" } do
       at.rejected({ "fleet", "sweep", declared, "--name", "x", "--leave", amount }, "is not an amount")
@@ -154,13 +154,13 @@ describe("purser fleet", function()
         permissions = { "SPOT_DEAL_READ" } }).apiKey
     end
     local old, secrets = new_key "bot", at.file ""
-    local code, shown = at.on_terminal("no\n", "fleet", "rotate", declared, "--secrets", secrets, "--days", "0")
+    local code, shown = at.on_terminal("no\n", "fleet", "rotate", declared, "--secrets", secrets, "--max-age", "0")
     assert.equal(2, code, shown)
     assert(shown:find(('mistakes01: create the key "bot" (rotation), beside "bot": %s\n'):format(old), 1, true), shown)
     assert(shown:find("This makes keys at " .. at.url, 1, true), shown)
     assert.equal(1, #assert(client.sub_account:list_api_keys { subAccount = "mistakes01" }))
     local second, newest = new_key "bot", new_key "bot"
-    local words = { "fleet", "retire", declared, "--secrets", secrets, "--days", "0" }
+    local words = { "fleet", "retire", declared, "--secrets", secrets, "--overlap", "0" }
     local paths = { at.file "", at.file "" }
     local delete = command.line({ "sub_account", "delete_api_key", "--subAccount", "mistakes01", "--apiKey", old,
       "--yes" }, at.keys)

@@ -92,10 +92,10 @@ describe("an action", function()
     assert.equal("unknown option '--amount'; did you mean '--to'?\nnil", said "fleet distribute f --amount 5")
     assert.equal("unknown option '--ammount'\n--amount is an option of `purser wallet withdraw`, "
       .. "`purser wallet transfer`, `purser wallet internal_transfer` and 4 more", said "payouts run --ammount 5")
-    assert.equal("unknown option '--forget'\n--forget is an option of `purser books events`",
-      said "payouts run --forget x")
+    assert.equal("unknown option '--unread'\n--unread is an option of `purser books close`",
+      said "payouts run --unread")
     assert.equal("unknown option '--acount'; did you mean '--account'?\nnil", said "payouts run --acount x")
-    assert.equal("unknown option '--file'\n<file> stands without an option before it", said "payouts run --file x")
+    assert.equal("unknown option '--file'\n<file> is given without an option before it", said "payouts run --file x")
     assert.equal("unknown option '--dry-run'\n`purser payouts plan` shows what would be paid, and sends nothing",
       said "payouts run x --dry-run")
     assert.equal("unknown option '--dry'\n`purser fleet plan` shows what would be made, and makes nothing",

@@ -43,7 +43,7 @@ local RUNS = {
   "operations", "operations --csv",
   "approve PLAN --key KEY --sum 20", "agent --journal JOURNAL --account treasury --read-only",
   "login fresh --no-input", "login fresh --no-input",
-  "sim --port 0 --idle-timeout 1 --state STATE --demo", "test --balance USDT=5 -- true",
+  "sim --port 0 --idle-timeout 1s --state STATE --demo", "test --balance USDT=5 -- true",
   "test --balance USDT=5 --csv -- PROGRAM",
   "completion bash", "address USDT TRX", "address USDT TRX --json",
   "address check TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7 TRX --coin USDT",
@@ -58,7 +58,7 @@ local ROOMS = { wallet = "operation", broker = "operation", sub_account = "opera
 
 -- Options that a run above cannot come to, with the spec that shows what each does.
 local ELSEWHERE = {
-  ["policy sign --name"] = "approvals_policy_spec", ["policy sign --key"] = "approvals_policy_spec",
+  ["policy sign --by"] = "approvals_policy_spec", ["policy sign --key"] = "approvals_policy_spec",
   ["payouts show --html"] = "approvals_approve_spec",
   ["payouts show --policy"] = "approvals_approve_spec",
   ["payouts show --records"] = "approvals_approve_spec", ["payouts show --guard"] = "approvals_approve_spec",

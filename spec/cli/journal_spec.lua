@@ -58,7 +58,7 @@ describe("purser journal", function()
     assert.same({ 0, plain, "" }, { at.run("journal", "list", "--journal", "sqlite:" .. path) })
     local code, out = journal("list", "--csv", "--filter", "state=done")
     assert.equal(0, code)
-    assert.matches("^sent,state,operation,key,amount,asset,to,record,id\n"
+    assert.matches("^sent_at,state,operation,key,amount,asset,to,record_id,id\n"
       .. "%d+,done,wallet.transfer,,1.50,USDT,,%w+,%w+\n%d+,done,[^\n]*,2,[^\n]*\n$", out)
     local cli, seen = require "purser.cli.journal", {}
     for _, params in ipairs { { address = "T1", toAccount = "u" }, { toAccount = "u", subAccount = "s" },
@@ -234,7 +234,7 @@ describe("purser journal", function()
     assert(opened.db:rows [[INSERT INTO purser_limits (asset, period_ms, amount, person, at)
       VALUES ('USDT', '1000', '5', '', '1'), ('USDT', '2000', '5', '', '2')]])
     for _, amount in ipairs { "9", "none" } do
-      code, _, err = at.run("journal", "limit", "USDT", amount, "--period-ms", "2000", "--by", "alice",
+      code, _, err = at.run("journal", "limit", "USDT", amount, "--period", "2s", "--by", "alice",
         "--journal", path)
       assert.same({ 0, ('purser: the limit is %s USDT, as alice said\n'):format(amount) }, { code, err })
     end

@@ -69,7 +69,7 @@ describe("purser GROUP OPERATION", function()
           "--amount", "1", "--yes" }, "is none of 'SPOT'" },
         { { "wallet", "convert", "--asset", "A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P", "--yes" }, "at most 15" },
         { { "wallet", "coins", "--extra", "novalue" }, "name=value" },
-        { { "wallet", "coins", "--timeout", "0" }, "seconds" },
+        { { "wallet", "coins", "--timeout", "0" }, "is no duration" },
         { { "wallet", "coins", "--credentials", "/nonexistent/keys" },
           "purser: --credentials /nonexistent/keys cannot be read: No such file or directory\n" },
         { { "wallet", "coins", "--base-url", "http://192.0.2.1" }, "https" },
@@ -85,7 +85,7 @@ describe("purser GROUP OPERATION", function()
     end)
 
     it("3: not sent, when nobody listens", function()
-      local code, _, err = at.run("wallet", "coins", "--base-url", "http://127.0.0.1:1", "--timeout", "2")
+      local code, _, err = at.run("wallet", "coins", "--base-url", "http://127.0.0.1:1", "--timeout", "2s")
       assert.equal(3, code)
       assert.is_truthy(err:find("outcome not_sent", 1, true))
     end)

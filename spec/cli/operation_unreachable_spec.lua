@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A withdrawal that could not be planned: why comes first, and --unchecked only where it can help.
+-- A withdrawal that could not be planned: why comes first, and a way out only where it can help.
 
 local command = require "command"
 

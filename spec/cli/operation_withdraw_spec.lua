@@ -133,16 +133,6 @@ describe("purser wallet withdraw", function()
     assert.equal(before + 1, sent())
   end)
 
-  it("says which two words took the place of --unchecked", function()
-    local before = sent()
-    local code, _, err = withdraw("--netWork", "TRX", "--yes", "--unchecked")
-    assert.equal(2, code)
-    assert.is_truthy(err:find("unknown option '--unchecked'", 1, true), err)
-    assert.is_truthy(err:find("--address-as-is takes an address whose form or checksum looks wrong; --without-coins "
-      .. "looks no coin up", 1, true), err)
-    assert.equal(before, sent())
-  end)
-
   it("looks the address up among the saved ones when that is asked for", function()
     local code, _, err = withdraw("--netWork", "TRX", "--yes", "--require-saved-address")
     assert.equal(2, code)

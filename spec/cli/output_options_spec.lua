@@ -110,7 +110,7 @@ describe("the output options", function()
     assert.equal(0, code, err)
     code, out = purser("payouts report --csv --filter key=k-2 --account treasury" .. journal)
     assert.equal(0, code)
-    assert.matches("^key,state,arrival,amount,asset,to,id,message,name,candidates\n"
+    assert.matches("^key,state,arrival,amount,asset,to,record_id,message,name,candidates\n"
       .. "k%-2,done,,2,USDT,FUTURES,%w+,,,\n$", out)
     code, out = purser("journal list --json --filter amount=1" .. journal)
     assert.equal(0, code)

@@ -74,7 +74,7 @@ describe("a person's word on payments", function()
     assert.equal(0, code, out .. err)
     assert.is_truthy(err:find("the payment is made", 1, true), err)
     local _, report = command.run({ "payouts", "report", "--json" }, keys)
-    local id = core.decode(report)[1].id
+    local id = core.decode(report)[1].record_id
     assert.equal(0, (command.run({ "wallet", "cancel_withdrawal", "--id", id, "--yes" }, keys)))
     assert.equal(0, (command.run({ "wait", "withdrawal", id, "--goal", "cancelled" }, keys)))
     _, report = command.run({ "payouts", "report" }, keys)

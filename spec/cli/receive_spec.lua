@@ -46,7 +46,7 @@ describe("purser receive", function()
     deposit("1", "BTC", "Bitcoin(BTC)")
     assert(at.world:advance(HOUR))
     for _ = 1, 2 do -- nothing is kept
-      code, out, err = receive("run", "--to", db, "--dry")
+      code, out, err = receive("run", "--to", db, "--dry-run")
       assert.same({ 6, true }, { code, out:find "credit +dp_%x+  alice  250 USDT  TRX" ~= nil })
       assert.matches("a person would be asked about dp_%x+: 1 BTC  no customer has this address and memo", err)
       assert.is_nil(err:find("wait for a person", 1, true))
@@ -54,7 +54,7 @@ describe("purser receive", function()
     code, out, err = receive("run", "--to", db, "--once", "--run", shop)
     assert.equal(6, code, err)
     assert.matches("deposits that wait for a person: 1: `purser receive list", (select(3, receive("run", "--to", db,
-      "--dry"))), 1, true)
+      "--dry-run"))), 1, true)
     assert.matches("credit +dp_%x+  alice  250 USDT  TRX", out)
     local event = core.decode(files.read(got))
     assert.same({ event.deposit .. "/credit", "alice", "250" }, { event.id, event.customer, event.amount })
@@ -78,7 +78,7 @@ describe("purser receive", function()
   it("names the file of a wrong line", function()
     local path = at.file("customer,address\nann,TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STn\n")
     for _, given in ipairs { { "begin" }, { "run", "--once", "--run", "shop=cat" },
-      { "run", "--dry" } } do
+      { "run", "--dry-run" } } do
       local code, out, err = receive(given[1], "--to", db, "--customers", path, unpack(given, 2))
       assert.same({ 2, "" }, { code, out })
       assert.is_truthy(err:gsub("%s+", " "):find("purser: " .. path .. ": line 2: the address", 1, true), err)
@@ -89,7 +89,7 @@ describe("purser receive", function()
   it("warns of addresses in a customers' file as of those in a list", function()
     local path = at.file "customer;address;coins\na;TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t;USDT\nb;No-Network;\nc;No-Net;\n"
     local contract = "warning: customer \"a\": the address is the contract of USDT"
-    for _, given in ipairs { { "begin" }, { "run", "--dry" }, { "run", "--once", "--run", "shop=cat" } } do
+    for _, given in ipairs { { "begin" }, { "run", "--dry-run" }, { "run", "--once", "--run", "shop=cat" } } do
       local code, out, err = receive(given[1], "--to", db, "--customers", path, unpack(given, 2))
       assert.equal(0, code, out .. err)
       err = err:gsub("%s+", " ")
@@ -101,14 +101,14 @@ describe("purser receive", function()
     assert.matches('warning: 2 customers, such as customer "b": the address is an', err:gsub("%s+", " "), 1, true)
   end)
 
-  it("shows what a look would credit and keeps nothing; a second process ends with 4", function()
+  it("shows what a look would credit and keeps nothing; a second process ends with 3", function()
     local got = at.file ""
     assert.equal(0, (receive("begin", "--to", db)))
     assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db)))
     deposit "250"
     assert(at.world:advance(HOUR))
     local shop = "shop=cat >>" .. got
-    local code, out, err = receive("run", "--to", db, "--dry", "--run", shop)
+    local code, out, err = receive("run", "--to", db, "--dry-run", "--run", shop)
     assert.equal(0, code, err)
     assert.matches("^[%d:]+  credit    dp_%x+  alice  250 USDT  TRX\n$", out)
     assert.equal("", files.read(got))
@@ -116,7 +116,7 @@ describe("purser receive", function()
     eventually(function() return files.read(got) ~= "" end)
     code, out, err = receive("run", "--to", db, "--once")
     process.kill "KILL"
-    assert.same({ 4, "", "purser: another process reads into this database\n" }, { code, out, err })
+    assert.same({ 3, "", "purser: another process reads into this database\n" }, { code, out, err })
     assert.equal(1, select(2, files.read(got):gsub("\n", "")))
   end)
 
@@ -173,14 +173,14 @@ describe("purser receive", function()
     for i = 1, 12 do deposit(("%d"):format(i)) end
     assert(at.world:advance(HOUR))
     for i = 1, 4 do
-      local process = command.start({ "receive", "run", "--to", db, "--poll", "1s", "--run",
+      local process = command.start({ "receive", "run", "--to", db, "--every", "1s", "--run",
         "shop=cat >>" .. got .. "; sleep 0.02" }, at.keys)
       core.sleep_ms(60 * i)
       process.kill "KILL"
       assert(at.world:advance(60000)) -- the lease ends
     end
     at.world:advance(HOUR)
-    local code, _, err = receive("run", "--to", db, "--deadline", "2s", "--poll", "1s", "--run", "shop=cat >>" .. got)
+    local code, _, err = receive("run", "--to", db, "--deadline", "2s", "--every", "1s", "--run", "shop=cat >>" .. got)
     assert.equal(0, code, err)
     local amounts = {}
     for line in io.lines(got) do

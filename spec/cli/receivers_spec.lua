@@ -10,10 +10,10 @@ describe("Receivers on the command line", function()
   after_each(files.remove_kept)
 
   it("have one name each, and are the same for both commands", function()
-    for _, words in ipairs { { "receive", "run" }, { "sync" } } do
+    for _, words in ipairs { { "receive", "run", "--to" }, { "sync", "--books" } } do
       for _, pair in ipairs { { "shop=true", "shop twice" }, { "true", "name=value" } } do
-        local line = { words[1], "--to", "sqlite:" .. files.new_path(), "--run", "shop=true", "--run", pair[1] }
-        if words[2] then table.insert(line, 2, words[2]) end
+        local line = { "sqlite:" .. files.new_path(), "--run", "shop=true", "--run", pair[1] }
+        for i, word in ipairs(words) do table.insert(line, i, word) end
         local code, _, err = command.run(line, {
           PURSER_BASE_URL = "http://127.0.0.1:1", PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s", PURSER_ACCOUNT = "a" })
         assert.equal(2, code)

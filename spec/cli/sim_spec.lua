@@ -69,7 +69,7 @@ describe("purser sim", function()
 
   it("ends by itself when nobody asks", function()
     local started = core.monotonic_ms()
-    local sim = service.launch { "--port", "0", "--idle-timeout", "1" }
+    local sim = service.launch { "--port", "0", "--idle-timeout", "1s" }
     sim.pipe:close()
     assert.equal("exit 0", sim.lines[#sim.lines])
     assert.is_true(core.monotonic_ms() - started >= 1000)
@@ -187,10 +187,10 @@ describe("purser sim", function()
     -- Found out at the end only, when what had happened was lost.
     local nowhere = path .. "/state.json"
     assert.matches("^purser: %-%-state " .. nowhere:gsub("%p", "%%%0") .. " cannot be written: .*exit 2$",
-      rejected("--port", "0", "--idle-timeout", "20", "--state", nowhere))
+      rejected("--port", "0", "--idle-timeout", "20s", "--state", nowhere))
     os.remove(path)
     assert.matches("%-%-state %. cannot be read: Is a directory\nexit 2$",
-      rejected("--port", "0", "--idle-timeout", "20", "--state", "."))
+      rejected("--port", "0", "--idle-timeout", "20s", "--state", "."))
   end)
 
   -- A path that is no text could not be quoted as JSON, and that error ended the simulator.
@@ -275,7 +275,7 @@ describe("purser sim", function()
   end)
 
   it("can keep its own door shut", function()
-    local ended = service.launch({ "--port", "0", "--no-control", "--idle-timeout", "20" }, "listening on")
+    local ended = service.launch({ "--port", "0", "--no-control", "--idle-timeout", "20s" }, "listening on")
     local url = ended.lines[1]:match("http://%S+")
     local world, message = purser.sim.connect(url)
     os.execute("kill -TERM " .. ended.pid)

@@ -71,7 +71,7 @@ if command then
     operations = "\nC2 ", ["payouts --help"] = "Usage: purser payouts",
     ["journal list --journal " .. journal] = "(none)",
     ["receive check --to sqlite:/none/db"] = "there is no /none/db",
-    ["books events --books redis://x"] = "names no books",
+    ["books deliveries --books redis://x"] = "names no books",
     ["sim --port 0"] = "purser.sim is in the rock purser-sim",
     ["test -- true"] = "purser.sim is in the rock purser-sim",
     ["limits --rate-limit redis:/none"] = "rate_limit.store is in the rock purser-nginx",

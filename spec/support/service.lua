@@ -45,7 +45,7 @@ end
 ---@param arguments string[]|nil further arguments of the command
 ---@param last_line string|nil pattern of the last line to wait for, when it is not the first
 function M.start(arguments, last_line)
-  local all = { "--port", "0", "--idle-timeout", "3600" }
+  local all = { "--port", "0", "--idle-timeout", "60m" }
   for word in (os.getenv "SIM_OPTIONS" or ""):gmatch "%S+" do all[#all + 1] = word end
   for _, argument in ipairs(arguments or {}) do all[#all + 1] = argument end
   local service = M.launch(all, last_line or "listening on")

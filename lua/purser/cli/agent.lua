@@ -18,7 +18,7 @@ local PAUSE_MS, TURN_MS = 1000, 20 -- between two looks at the input: without ca
 function M.grammar()
   return {
     text = "Serve an agent over standard input and output (MCP, a message a line): it reads, proposes payments and "
-      .. "makes them.\nThe policy says what nobody is asked for; anything above needs a person's signature.",
+      .. "makes them.\nThe policy says what the agent pays alone; anything above needs a person's signature.",
     { "Options",
       { "--read-only", "Let the agent read alone; then no policy is needed.", into = "server" },
       { "--stop-file", "<file>", "While this file exists nothing is paid (default: the journal's name and .stop).",
@@ -84,7 +84,7 @@ function M.say(_, options)
   local server = options.server
   server.read_only = server.read_only or false
   if not server.read_only and not connection.policy(options) then
-    report.bad_input "agent needs --policy FOLDER, which says what nobody is asked for; or --read-only"
+    report.bad_input "agent needs --policy FOLDER, which says what the agent pays alone; or --read-only"
   end
   local client, sources = connection.open(options, { concurrent = true })
   server.stop_file = server.stop_file or not options.journal:find "^postgresql:" and options.journal .. ".stop" or nil

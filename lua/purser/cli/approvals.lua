@@ -183,7 +183,7 @@ function M.approve.grammar()
     { "Options",
       { "--key", "<file>", "Your key, or its .pub where an agent or a token has it (ssh-ed25519, sk-ssh-ed25519).",
         required = true },
-      { "--name", "<name>", "Yours, for the name of the file; without it USER." },
+      { "--by", "<name>", "Who signs, for the file's name; without it USER." },
       { "--withdraw", "Sign that the plan is not to be paid any more: one person does, for good.", target = "kind",
         value = "withdraw", without = "--made" },
       { "--made", "Sign that you made it: for policies that ask for the maker's signature.", target = "kind",
@@ -212,7 +212,7 @@ local function sign(text, key, namespace, target)
     report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
   end
   local before = files.read(target)
-  if before and before ~= armoured then report.bad_input("%s is another signature; give --name", target) end
+  if before and before ~= armoured then report.bad_input("%s is another signature; give --by", target) end
   report.must(files.replace(target, armoured))
 end
 
@@ -243,7 +243,7 @@ end
 
 -- Returns the name of the file of a signature.
 local function target_of(path, options, kind)
-  local name = options.name or os.getenv "USER" or "signed"
+  local name = options.by or os.getenv "USER" or "signed"
   return ("%s.%s%s.sig"):format(path, name, kind and "." .. kind or "")
 end
 
@@ -287,11 +287,11 @@ function M.policy.grammar()
         reads = "policy" } }, function() end },
     { "try", "Run it over what was really paid, as a journal has it.", FILE,
       "policy.json --journal pay.db --account main",
-      { { "--since", "<duration>", "How far back, such as 30d (all)." }, ACCOUNT,
+      { values.since "From when on, such as 30d (all).", ACCOUNT,
         connection.journal_option "The journal of the payer." }, function() end },
     { "sign", "Sign it with ssh-keygen.", FILE, "policy.json --key ~/.ssh/id_ed25519",
       { { "--key", "<file>", "Your key, or its .pub.", required = true },
-        { "--name", "<name>", "Yours, for the name of the file; without it USER." } }, function() end, does = "send" },
+        { "--by", "<name>", "Who signs, for the file's name; without it USER." } }, function() end, does = "send" },
     { "install", "Make it the next version in a folder.",
       { FILE[1], { "signatures", "Files of signatures.", optional = true, many = true, reads = "signature" } },
       "policy.json policy.json.alice.sig --policy policies --account main",
@@ -360,7 +360,7 @@ policies["try"] = showing(function(options, text)
     or report.bad_input "policy try: give --account NAME"
   local journal = connection.look_at_journal("policy try", path)
   local trial = of_file(options, purser.approvals.try { journal = journal, account = account, policy = text,
-    since = options.since and core.now_ms() - options.since or nil })
+    since = options.since })
   journal:close()
   local function day(ms) return ms and purser.utc.text(ms):sub(1, 10) or "-" end
   local out = { ("%s, %s to %s; waited %d; not judged %d"):format(plain_text.counted(trial.payments, "payment"),

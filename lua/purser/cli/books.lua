@@ -18,14 +18,12 @@ local vaults = lazy "purser.desk.fleet.vault"
 
 local M = {}
 
-function M.database_option(name)
-  return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS.",
-    reads = "books" }
-end
+local BOOKS = { "--books", "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS.",
+  reads = "books" }
 
-M.ACCOUNT = { "--account", "<name>", "Name of the account, as `purser sync` has it; or set PURSER_ACCOUNT." }
+local ACCOUNT = { "--account", "<name>", "Name of the account, as `purser sync` has it; or set PURSER_ACCOUNT." }
 
-M.ZONE = { "--zone", "<name>", "Whose days count: UTC (default), +02:00 or Europe/Berlin.", into = "opening" }
+local ZONE = { "--zone", "<name>", "Whose days count: UTC (default), +02:00 or Europe/Berlin.", into = "opening" }
 
 -- Returns the account's name in the books, whose names have the form of hledger's: "Treasury-2" of treasury_2.
 local function name_in_books(name)
@@ -40,7 +38,8 @@ function M.open(text, account, more)
   text = text or credentials.variable "PURSER_BOOKS"
   local options = text and values.store(text)
   if not options or options.redis then
-    report.bad_input("%s; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS", -- it may hold a password
+    -- the text is not quoted: it may hold a password
+    report.bad_input("%s; give --books sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS",
       text and ('"%s" names no books'):format(text:gsub(":.*", ":...")) or "no books are named")
   end
   for name, value in pairs(more) do options[name] = value end
@@ -49,10 +48,10 @@ function M.open(text, account, more)
 end
 
 local GAPS = { "owner", "list", "from", "to", "why" }
-local EVENTS = { "receiver", "waiting", "since", "error" }
+local DELIVERIES = { "receiver", "waiting", "since", "error" }
 
 function M.grammar()
-  local own, withdrawal = { M.database_option "--books", M.ACCOUNT }, { "withdrawal", "Its id in a statement." }
+  local own, withdrawal = { BOOKS, ACCOUNT }, { "withdrawal", "Its id in a statement." }
   local function nothing() end
   return grammar.actions("books", "Say what the service no longer shows, and look at what is open.", {
     { "settle", "Say how a record ended that is out of sight.", { { "record", "Its id in a statement." },
@@ -62,11 +61,13 @@ function M.grammar()
       { withdrawal, { "deposit", "Its id in a statement." } }, "766a... 21f0...", own, nothing, does = "send" },
     { "outside", "Say that a withdrawal went to somebody else.", { withdrawal }, "766a...", own, nothing,
       does = "send" },
-    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", { own[1], own[2], M.ZONE,
+    { "close", "Close what lies before a day.", { { "day", "As 2026-11-01." } }, "2026-11-01", { own[1], own[2], ZONE,
       { "--unread", nil, "Close days that were not read, too." } }, nothing, does = "send" },
     { "gaps", "Show what could not be read.", {}, "--json", own, function() return output.group(GAPS) end },
-    { "events", "Show what waits for each receiver.", {}, "--json", { own[1], own[2],
-      { "--forget", "<receiver>", "Forget this receiver." } }, function() return output.group(EVENTS) end },
+    { "deliveries", "Show what waits for each receiver.", {}, "--json", own,
+      function() return output.group(DELIVERIES) end },
+    { "receivers", "Forget a receiver.", { { "verb", "drop.", choices = { "drop" } }, { "name", "The receiver." } },
+      "drop crm", own, nothing, does = "send" },
   })
 end
 
@@ -107,11 +108,13 @@ actions.gaps = on_books(function(books, options)
     books.days:minute(least.read_to), least.owner, least.list))
 end)
 
-actions.events = on_books(function(books, options)
-  local events = report.must(books:events { forget = options.forget })
-  for _, event in ipairs(events) do event.since = date(event.since) or nil end
-  output.print(EVENTS, events, options, "there is no receiver\n")
+actions.deliveries = on_books(function(books, options)
+  local rows = report.must(books:events())
+  for _, row in ipairs(rows) do row.since = date(row.since) or nil end
+  output.print(DELIVERIES, rows, options, "there is no receiver\n")
 end)
+
+actions.receivers = on_books(function(books, o) report.must(books:events { forget = o.name }) end, true)
 
 M.actions = actions
 
@@ -124,12 +127,12 @@ function M.statement.grammar()
     text = "Write a statement of a span: double entry, reconciled with every quiet reading of a balance.\n"
       .. "The same books, revision and span give the same bytes. With --check the exit code is 1 where something is "
       .. "open, unexplained or unread.",
-    { "Options", M.database_option "--books", M.ACCOUNT,
+    { "Options", BOOKS, ACCOUNT,
       { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true, into = "span" },
-      { "--to", "<day>", "The first day that does not count.", required = true, into = "span" }, M.ZONE,
+      { "--to", "<day>", "The first day that does not count.", required = true, into = "span" }, ZONE,
       { "--format", "<format>", "hledger (ledger, too), beancount, csv, jsonl, rotki or html.", choices = FORMATS,
         default = "hledger", into = "span" },
-      { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
+      { "--fee", "<place>", "Where the fee of a withdrawal is booked when neither a deposit nor a balance shows it: "
         .. "on_top (default) or inside.", choices = { "on_top", "inside" }, into = "opening" },
       { "--rev", "<n>", "The books as they were at this revision.", into = "span" },
       { "--compare", "<n>", "Print only the lines that differ from this revision." },
@@ -177,8 +180,8 @@ function M.sync.grammar()
     text = "Read every history that the keys may read into the books, from where they were read to, and once more what "
       .. "may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: one could not "
       .. "be read; 5: an event waits for a receiver. What was not read is a gap of each statement.",
-    { "Options", M.database_option "--to",
-      { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
+    { "Options", BOOKS,
+      { "--secrets", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
       { "--addresses", "<coins>", "Read the deposit addresses of these coins, too, as USDT,BTC: money sent there is in "
         .. "transit; and the saved withdrawal addresses.", into = "reading", target = "address_coins",
         convert = function(text)
@@ -187,12 +190,11 @@ function M.sync.grammar()
           return coins
         end },
       connection.journal_option("Journal of the calls that are made here: what they change is read soon, and payments "
-        .. "under way stand in statements."),
+        .. "under way are in statements."),
       { "--sub-journal", "<name=value>", "Journal of a sub-account's own calls, as desk1=FILE.", many = true },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m.",
         into = "reading", target = "every_ms" },
-      { "--since", "<duration>", "How far back the first reading goes; default 180d.", into = "reading",
-        target = "since_ms" }, M.ZONE,
+      values.since "From when on the first reading reads; default 180d.", ZONE,
       { "--again", "The books were put back from a copy: go on, with revisions that were never given." },
       { "--json", "The result as JSON." } },
     receivers.options(), connection.service, connection.messages,
@@ -201,9 +203,9 @@ end
 
 -- Returns a client for each key of the file, by sub-account; all share the limit of the first.
 local function clients_of(options, shared)
-  if not options.keys then return nil end
-  local function must(value, problem) return value or report.bad_input("--keys %s", tostring(problem)) end
-  local vault, clients = must(vaults.open(options.keys, { read_only = true })), {}
+  if not options.secrets then return nil end
+  local function must(value, problem) return value or report.bad_input("--secrets %s", tostring(problem)) end
+  local vault, clients = must(vaults.open(options.secrets, { read_only = true })), {}
   for _, key in ipairs(must(vault:list())) do -- a later key replaces an earlier one
     local keys = must(vault:keys(key.api_key))
     keys.base_url, keys.profile = shared.base_url, shared.profile
@@ -226,7 +228,8 @@ local function open_for_sync(options)
   reading.client, reading.keys, reading.receivers = client, clients_of(options, sources), receivers.of(options)
   reading.journal, reading.journals, reading.zone = sources.journal, journals_of(options), options.opening.zone
   reading.address_coins = reading.address_coins or {}
-  return M.open(options.to, sources.is_named and sources.account or "default", reading), client
+  reading.since_ms = options.since and core.now_ms() - options.since
+  return M.open(options.books, sources.is_named and sources.account or "default", reading), client
 end
 
 -- Reads once. Returns the exit code, and when an owner is due again.
@@ -245,7 +248,7 @@ local function once(books, options, is_due, is_again)
   end
   report.must(books:deliver { budget_ms = is_due and BUDGET_MS or nil })
   local waits = receivers.say_waiting(report.must(books:events()), receivers.of(options),
-    "purser books events --forget %s")
+    "purser books receivers drop %s")
   if code == report.DONE then code = waits end
   if done.owners > 0 or not is_due then
     report.write(options.json and output.json { owners = done.owners, changes = done.changes,

@@ -194,7 +194,8 @@ Exit codes:
   2    bad input; nothing was sent
   3    not sent, or a read without an answer
   4    OUTCOME UNKNOWN of a write call: do not repeat before looking, the message says where
-  5    done, but the result could not be written
+  5    done, but the result could not be written, or an event waits for a receiver
+  6    receive: a person has to look
   130  interrupted, no write call is open
 The service is that of --base-url and --profile, else of the keys' file, else of PURSER_BASE_URL and PURSER_PROFILE.
 Examples:

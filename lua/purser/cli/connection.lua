@@ -26,7 +26,7 @@ M.service = { "Connection",
   { "--account", "<name>", "Name of the account: its keys are those of `purser login NAME`, and a journal knows it by "
     .. "this name. PURSER_ACCOUNT names that of the environment's keys.",
     values = function() return credentials.names() end },
-  { "--timeout", "<seconds>", "Longest time of one request, default 10.", into = "client",
+  { "--timeout", "<duration>", "Longest time of one request; default 10s.", into = "client",
     target = "timeout_ms" },
   { "--proxy", "<url>", "Proxy, such as http://HOST:PORT or socks5h://HOST:PORT. Without it https_proxy and all_proxy "
     .. "of the environment." },

@@ -174,7 +174,7 @@ function M.login.grammar()
       { "--base-url", "<url>", "Address of the service that the key belongs to.", into = "service" },
       { "--profile", "<name>", "Conventions of the service: default, or mexc.", choices = { "default", "mexc" },
         into = "service" },
-      { "--replace", "Replace the key that is kept under this name; its service stays unless it is given anew." },
+      { "--replace", "Replace the key that is kept under this name; its service stays unless one is given." },
       { "--no-input", "Never ask; read the two lines from standard input." } },
   }
 end

@@ -86,7 +86,7 @@ local function check_service(findings, client, url)
   local theirs, err = client:server_time { info = findings.info }
   local after = core.now_ms()
   if not theirs then
-    findings:add_error("service", err, "check the host and port of --base-url, and what stands in between")
+    findings:add_error("service", err, "check the host and port of --base-url, and the proxy or firewall in between")
     return nil
   end
   findings:add("ok", "service", ("%s answers in %d ms"):format(url, after - before))

@@ -14,6 +14,7 @@ local purser = lazy "purser"
 local plain_text = require "purser.client.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
 local fleets = lazy "purser.desk.fleet"
 local vaults = lazy "purser.desk.fleet.vault"
 
@@ -21,13 +22,10 @@ local M = {}
 
 local DAY = 86400000
 
-local function days(text)
-  local number = #text < 9 and (text:find("^%d+$") or text:find("^%d+%.%d+$")) and tonumber(text)
-  if not number then return nil, ("'%s' is not a number of days, such as 90 or 0.5"):format(text) end
-  return number
+local function age(text)
+  if text == "0" then return 0 end -- each key, whatever its age
+  return values.duration(text)
 end
-
-local function milliseconds(number) return math.floor(number * DAY + 0.5) end
 
 local function amount(text)
   local decimal = core.decimal(text)
@@ -61,21 +59,23 @@ function M.grammar()
     { "plan", "Show what is missing.", FILE, "fleet.json --secrets keys.tsv", { SECRETS }, steps, does = "plan" },
     { "apply", "Show what is missing, ask, and make it.", FILE, "fleet.json --secrets keys.tsv", { SECRETS, YES },
       steps, "`purser fleet plan` shows what would be made, and makes nothing", does = "send" },
-    { "rotate", "Make a second key for each that is old.", FILE, "fleet.json --secrets keys.tsv --days 60",
-      { SECRETS, { "--days", "<days>", "Keys older than this (90).", convert = days },
-        { "--ends-within", "<days>", "Keys that end within so many days; with --days, those too.", convert = days },
-        YES }, steps, does = "send" },
+    { "rotate", "Make a second key for each that is old.", FILE, "fleet.json --secrets keys.tsv --max-age 60d",
+      { SECRETS, { "--max-age", "<duration>", "Keys older than this; default 90d.", convert = age,
+          target = "max_age_ms" },
+        { "--ends-within", "<duration>", "Keys that end within this time; with --max-age, those too.",
+          target = "ends_within_ms" }, YES }, steps, does = "send" },
     { "retire", "Delete each key whose successor is old enough.", FILE, "fleet.json --secrets keys.tsv",
-      { SECRETS, { "--days", "<days>", "This long after the rotation (1).", convert = days }, YES }, steps,
+      { SECRETS, { "--overlap", "<duration>", "How long both keys live; default 1d.", convert = age,
+        target = "overlap_ms" }, YES }, steps,
       does = "send" },
     { "sweep", "Write the payments that move what the accounts hold to the parent: a list for `purser payouts`.", FILE,
       "fleet.json --name june --asset USDT --output june.csv",
-      { NAME, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true,
+      { NAME, { "--asset", "<asset>", "This asset alone; may be repeated. Without it every asset.", many = true,
           convert = asset },
         { "--leave", "<amount>", "What stays of each asset in each account (0).", convert = amount } }, payments },
     { "distribute", "Write the payments that move funds from the parent to accounts: a list for `purser payouts`.",
       FILE, "fleet.json --name july --asset USDT --to desk1=50 --output july.csv", { NAME,
-        { "--asset", "<text>", "What is moved.", required = true },
+        { "--asset", "<asset>", "What is moved.", required = true },
         { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true,
           replaces = "--amount" } }, payments },
   })
@@ -92,11 +92,11 @@ end
 local KINDS = {
   plan = {}, apply = { question = "This makes it so", makes_keys = true },
   rotate = { question = "This makes keys", makes_keys = true, task = "rotate", options_of = function(options)
-    local age, within = options.days or not options.ends_within and 90, options.ends_within
-    return { max_age_ms = age and milliseconds(age) or nil, ends_within_ms = within and milliseconds(within) }
+    local within = options.ends_within_ms
+    return { max_age_ms = options.max_age_ms or not within and 90 * DAY or nil, ends_within_ms = within }
   end },
   retire = { question = "This deletes keys", task = "retire", options_of = function(options)
-    return { overlap_ms = milliseconds(options.days or 1) }
+    return { overlap_ms = options.overlap_ms or DAY }
   end },
 }
 

@@ -37,17 +37,9 @@ local function whole(text)
   return number
 end
 
-local function seconds(text)
-  local number = #text < 10 and (text:find "^%d+$" or text:find "^%d+%.%d+$") and tonumber(text)
-  if not number or number <= 0 or number > 3600 then
-    return nil, ("'%s' is not a number of seconds above 0, and up to 3600; give 30 or 0.5"):format(text)
-  end
-  return math.max(1, math.floor(number * 1000 + 0.5))
-end
-
 local kinds = {
   ["<file>"] = { values = { "<file>" } }, ["<n>"] = { convert = whole }, ["<ms>"] = { convert = whole },
-  ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = function(text, option)
+  ["<name=value>"] = { convert = function(text, option)
     local name, value = text:match "^([^=]+)=(.*)$"
     if name then return { name, value } end
     local example = option[3]:match "%f[%w]%w+=[%w.]*%w" -- the help has one where names are not free

@@ -16,7 +16,7 @@ local purser = lazy "purser"
 
 local M = {}
 
-local TITLES = { "sent", "state", "operation", "key", "amount", "asset", "to", "record", "id" }
+local TITLES = { "sent_at", "state", "operation", "key", "amount", "asset", "to", "record_id", "id" }
 local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
@@ -39,7 +39,7 @@ function M.grammar()
       looks() },
     { "recover", "Look what became of the calls that a crash or a lost answer left open; needs the keys.", {},
       "--journal pay.db", {}, function() return output.group(RECOVERED), connection.safety, connection.service end },
-    { "settle", "Say what became of a call that nobody finds out: it was made, as this record, or it was not, and its "
+    { "settle", "Say what became of a call whose end cannot be found: it was made, as this record, or not, and its "
       .. "key is free again.", { { "id", "The id that list prints." },
         { "word", "done or not_done.", choices = { "done", "not_done" } },
         { "record", "Of one that was made: the id that the service shows.", optional = true } },
@@ -55,7 +55,8 @@ function M.grammar()
     { "limit", "Say that the account has another spending limit of an asset, or none.",
       { { "asset", "The asset, as USDT." },
         { "amount", "What may be spent in a period, or none." } }, "USDT 10000 --journal pay.db",
-      { { "--period-ms", "<n>", "The limit's period, where there are several." }, BY }, looks(), does = "send" },
+      { { "--period", "<duration>", "The limit's period, where there are several: 24h.", target = "period_ms" },
+        BY }, looks(), does = "send" },
     { "log", "List the messages that agents sent, and how each ended.", {}, "--journal pay.db --json", {},
       looks(LOGGED) },
   }, nil, { { "--journal", " FILE (or PURSER_JOURNAL)" } })
@@ -67,9 +68,9 @@ end
 
 function M.record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
-  return { sent = intent.sent_at, state = entry.state, operation = intent.operation,
+  return { sent_at = intent.sent_at, state = entry.state, operation = intent.operation,
     key = entry.key, amount = params.amount, asset = params.coin or params.asset,
-    record = record.id or record.tranId, id = intent.id, entry = entry,
+    record_id = record.id or record.tranId, id = intent.id, entry = entry,
     to = params.address or params.toAccount or params.subAccount }
 end
 

@@ -74,23 +74,9 @@ local same = {
   ["--subaccounts"] = "--subAccount", ["-y"] = "--yes", ["--force"] = "--yes", ["--confirm"] = "--yes",
   ["--noconfirm"] = "--yes", ["--assumeyes"] = "--yes", ["-f"] = "--yes",
   ["--note"] = "--remark", ["--comment"] = "--remark", ["--message"] = "--remark", ["-o"] = "--output",
-  ["--books"] = "--to", ["--database"] = "--books --to --journal", ["--db"] = "--books --to --journal",
+  ["--database"] = "--books --to --journal", ["--db"] = "--books --to --journal",
   ["--sqlite"] = "--books --to --journal",
 }
-
--- Former options, with the options in place of each.
-local gone = { ["--unchecked"] = { ["--address-as-is"] = "takes an address whose form or checksum looks wrong",
-  ["--without-coins"] = "looks no coin up: for a key that may not read the list of coins" } }
-
--- Returns the options of the command in place of a former option, as text; or nil.
-local function in_place_of(key, option_of)
-  local texts = {}
-  for other, what in pairs(gone[key] or {}) do
-    texts[#texts + 1] = option_of(other) and ("%s %s"):format(other, what) or nil
-  end
-  table.sort(texts)
-  return texts[1] and "it is no more: " .. table.concat(texts, "; ")
-end
 
 -- Keys are no options of any command.
 local keys = { ["--apikey"] = true, ["--secretkey"] = true, ["--secret"] = true, ["--key"] = true }
@@ -119,13 +105,11 @@ function M.option(grammar, root, names, command, option_of, name)
   grammar.each_option(command, function(option)
     found = found or option.replaces == key and grammar.name_of(option) or nil
   end)
-  local instead = in_place_of(key, option_of)
-  if instead then return message, instead end
   found = found or owners[key] and name or (same[key] or ""):match "%S+"
     or nearest(grammar, name, command, option_of, owners)
   local hint = command.unknown and command.unknown(name)
   for _, argument in ipairs(command.arguments or {}) do
-    if "--" .. argument[1] == name then hint = ("<%s> stands without an option before it"):format(argument[1]) end
+    if "--" .. argument[1] == name then hint = ("<%s> is given without an option before it"):format(argument[1]) end
   end
   if found and not option_of(found) then
     return message, hint or ("%s is an option of %s"):format(found, listed(owners[grammar.key_of(found)], names))

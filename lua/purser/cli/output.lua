@@ -161,7 +161,7 @@ local function text_of(value)
 end
 
 local function is_time(title, value)
-  return type(value) == "number" and (title:find "Time$" or title == "timestamp" or title == "sent")
+  return type(value) == "number" and (title:find "Time$" or title == "timestamp" or title == "sent_at")
     and value > 1e11 and value < 1e14
 end
 

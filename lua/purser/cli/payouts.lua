@@ -207,7 +207,7 @@ function actions.plan.say(screen, options)
     if total.is_short then report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
   if plan.odd > 0 then
-    report.say("%s like a mistake (odd, above): --yes alone pays nothing, --yes --allow-equal does",
+    report.say("%s like a mistake (odd, above): --yes alone pays nothing, --yes --allow-odd does",
       payments_plan.of_all(plan.odd, plan, "looks", "look"))
   end
   report.note("next: %s", next_line(screen, options))
@@ -271,10 +271,10 @@ local function check_unasked(plan, options, is_new)
     for line in payments_plan.changed(plan):gmatch "[^\n]+" do report.say("%s", line) end
     report.fail(report.NOT_SENT, "payouts: rows were changed, so nothing was sent; confirm them without --yes")
   end
-  if plan.odd > 0 and not options.allow_equal then
+  if plan.odd > 0 and not options.allow_odd then
     for _, line in ipairs(payments_plan.notes(plan, true)) do report.say("%s", line) end
     report.fail(report.NOT_SENT, "payouts: %s like a mistake, so nothing was sent; if all is right, give "
-      .. "--allow-equal, or confirm without --yes", payments_plan.of_all(plan.odd, plan, "looks", "look"))
+      .. "--allow-odd, or confirm without --yes", payments_plan.of_all(plan.odd, plan, "looks", "look"))
   end
   if plan.wait then report.note("the first payment leaves %s", payments_plan.leaves(plan.wait, is_new)) end
   for line in payments_plan.kept(plan, commands(options)):gmatch "[^\n]+" do report.say("%s", line) end
@@ -290,7 +290,7 @@ local function confirm(screen, options)
   for _, warning in ipairs(plan.shortages) do fields[#fields + 1] = { "warning", warning } end
   fields[#fields + 1] = plan.wait and { "first payment", "leaves " .. payments_plan.leaves(plan.wait,
     screen.at.sources.is_draft) .. "; the time of this question counts" } or nil
-  if plan.odd > 0 and not options.allow_equal then
+  if plan.odd > 0 and not options.allow_odd then
     fields[#fields + 1] = { "warning",
       counted(plan.odd, "payment looks", "payments look") .. " like a mistake: see odd, above" }
   end
@@ -391,7 +391,7 @@ function actions.report.say(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
   for i, payment in ipairs(list) do
     list[i] = payments_plan.record(payment, payment.state, payment.message)
-    list[i].id, list[i].arrival = payment.record_id, payment.arrival
+    list[i].record_id, list[i].arrival = payment.record_id, payment.arrival
     local may = payment.candidates
     list[i].candidates = may and (options.format == "json" and json.list(may) or #may)
   end
@@ -467,18 +467,19 @@ end
 
 function act_on.act(screen, options)
   local act, found, at = acts[options.action], screen.found, screen.at
+  local function not_taken(state)
+    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, found.key, state,
+      act[2], act[3])
+  end
+  if found.state == "done" then not_taken "done" end
   local by = options.action ~= "retry" and report.person(options, "payouts")
   candidates.show(found.operation, found.candidates)
-  report.ask(options, act[1], at.sources, {
-    { "key", found.key }, { "pays", payments_plan.pays(found) }, { "state", found.state },
-    { "message", found.message or "" },
+  report.ask(options, act[1], at.sources, { { "payment", found.key }, { "pays", payments_plan.pays(found) },
+    { "state", found.state }, { "message", found.message or "" },
     { "looks", options.word and "no: you say " .. options.word or "yes, whether it was made" } })
   local done, why = act[5](at, found, options, by)
   if done == nil then refuse(why, found.key, options) end
-  if not done then
-    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s, as it was shown', options.action,
-      found.key, got(at.queue:find(found.key)).state, act[2], act[3])
-  end
+  if not done then not_taken(got(at.queue:find(found.key)).state) end
   return {}
 end
 

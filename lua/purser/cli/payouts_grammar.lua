@@ -7,7 +7,9 @@ local connection = require "purser.cli.connection"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
 
-local M = { TITLES = { "key", "state", "arrival", "amount", "asset", "to", "id", "message", "name", "candidates" } }
+local M = {}
+
+M.TITLES = { "key", "state", "arrival", "amount", "asset", "to", "record_id", "message", "name", "candidates" }
 
 local QUEUE = { "--queue", "<name>", "Name of the queue; without it \"default\"." }
 local OPERATION = { "--operation", "<operation>",
@@ -59,7 +61,7 @@ local list = {
     .. "else with 3 while one is not sent: blocked, due later, or with --yes changed or odd.",
     FILE, "june.csv --operation wallet.withdraw --journal pay.db",
     { OPERATION, QUEUE, WORKER, AS_IS, DECIMAL, FILTER, COUNT, SUM,
-      { "--allow-equal", "With --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
+      { "--allow-odd", "With --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
       YES, titles = payments_plan.TITLES },
     function() return output.group(), connection.safety, connection.service end,

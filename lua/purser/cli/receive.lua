@@ -22,13 +22,13 @@ local values = require "purser.cli.values"
 
 local M = {}
 
-local HELD, ASKED = 4, 6 -- exit codes: another process reads; a person has to look
+local ASKED = 6 -- exit code: a person has to look
 
 local TO = { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS.",
   reads = "deposits" }
 local CUSTOMERS = { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until.",
   reads = "customers" }
-local COIN = { "--coin", "<text>", "Of this coin alone.", into = "only" }
+local COIN = { "--coin", "<coin>", "Of this coin alone.", into = "only" }
 local SUB = { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones.",
   into = "only" }
 local JSON = { "--json", "The result as JSON." }
@@ -38,21 +38,21 @@ function M.grammar()
   local function nothing() end
   local function connected() return receivers.options(), connection.service end
   return grammar.actions("receive", "Credit each deposit once, to the customer whose address it came to, or ask a "
-    .. "person.\nExit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person "
+    .. "person.\nExit code 3: another process reads into the database; 5: an event waits for a receiver; 6: a person "
     .. "has to look.", {
     { "begin", "Keep the place, before the first look.", {}, "--to sqlite:deposits.db", { TO, CUSTOMERS, COIN, SUB,
       { "--again", "The database was put back: ask a person about what succeeded before." }, JSON }, connected,
       does = "send" },
     { "run", "Look and hand over, until it is stopped.", {}, "--to sqlite:deposits.db --run shop=./credit.sh", { TO,
-      CUSTOMERS, COIN, SUB, { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s.",
+      CUSTOMERS, COIN, SUB, { "--every", "<duration>", "How long between two looks: 5s, 1m; default 10s.",
         into = "only", target = "poll_ms" },
       { "--deadline", "<duration>", "End after so long; without it, never." }, { "--once", "Look once." },
-      { "--dry", "Show what a look would credit; keep nothing, hand nothing over.", way = "plan" }, JSON }, connected,
-      does = "send" },
+      { "--dry-run", "Show what a look would credit; keep nothing, hand nothing over.", way = "plan" }, JSON },
+      connected, does = "send" },
     { "list", "Show the deposits that a person has to end.", {}, "--to sqlite:deposits.db", { TO, COIN, JSON },
       nothing },
     { "settle", "End a deposit: give CUSTOMER, same DP, refuse or seen.", { { "deposit", "As list prints it: dp_..." },
-      { "verb", "give, same, refuse or seen." }, { "third", "The customer, or the same deposit.", optional = true } },
+      { "verb", "give, same, refuse or seen." }, { "with", "The customer, or the same deposit.", optional = true } },
       "dp_766a... give alice", { TO }, nothing, does = "send" },
     { "deliveries", "Show what waits for each receiver.", {}, "--json", { TO, JSON }, nothing },
     { "replay", "Hand over again.", { NAME, { "from", "dp_..., the id of an event, or a time such as 1h." } },
@@ -75,7 +75,8 @@ local function open(options, makes)
   local text = options.to or credentials.variable "PURSER_DEPOSITS"
   local made = text and values.store(text)
   if not made or made.redis then
-    report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE", -- it may hold a password
+    -- the text is not quoted: it may hold a password
+    report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE, or set PURSER_DEPOSITS",
       text and "--to names no database" or "no database is named")
   end
   if not makes and made.sqlite and not core.file_mode(made.sqlite) then
@@ -212,7 +213,7 @@ end, function(made, options, screen)
   local ok, err = made[1], made[2]
   if not ok and err.code == "held" then
     report.say("%s", err.message)
-    return HELD
+    return report.NOT_SENT
   end
   check_file(options, ok, err)
   if not ok then return report.failure({ effect = "read" }, {}, err) end
@@ -250,7 +251,7 @@ actions.list = showing(function(receive, options)
 end)
 
 actions.settle = writing(false, function(screen, options)
-  return report.must(screen.receive:settle(options.deposit, options.verb, options.third, os.getenv "USER"))
+  return report.must(screen.receive:settle(options.deposit, options.verb, options.with, os.getenv "USER"))
 end)
 
 actions.deliveries = showing(function(receive, options)

@@ -17,7 +17,8 @@ function M.options()
       .. "standard input.", many = true },
     { "--webhook", "<name=value>", "Receiver: URL that each event is posted to.", many = true },
     { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
-    { "--limit", "<duration>", "How long a receiver may take; default 10s." } }
+    { "--receiver-timeout", "<duration>", "How long a receiver may take; default 10s.",
+      target = "limit_ms" } }
 end
 
 function M.secret(options)
@@ -31,7 +32,7 @@ function M.of(options)
   for kind, name in pairs { command = "run", webhook = "webhook" } do
     for _, pair in ipairs(options[name] or {}) do
       if made[pair[1]] then report.bad_input("the receiver %s is given twice", pair[1]) end
-      made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit,
+      made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit_ms,
         ca_file = options.ca_file }
     end
   end

@@ -46,7 +46,8 @@ function M.grammar()
       { "--demo", "Open a demonstration account and print its keys." },
       { "--state", "<file>", "File to save to at the end, and to start from when it exists; what it holds wins over "
         .. "the options of a new simulator." },
-      { "--idle-timeout", "<n>", "End after so many seconds without a request.", into = "place" },
+      { "--idle-timeout", "<duration>", "End after so long without a request.", into = "place",
+        target = "idle_timeout_ms" },
       { "--any-host", "Answer the service's paths whatever name the Host of a request is.", into = "place" },
       { "--no-control", "Leave out the control endpoints under /sim/, and the page /console.", into = "place" } },
     { "New simulator",
@@ -118,7 +119,7 @@ local function serve(httpd, world, options)
   local code, place = 0, options.place
   httpd.catch_signals()
   local served, message, cause = purser.sim.serve(world, {
-    host = place.host, port = place.port, idle_timeout_ms = place.idle_timeout and place.idle_timeout * 1000,
+    host = place.host, port = place.port, idle_timeout_ms = place.idle_timeout_ms,
     control = not place.no_control, any_host = place.any_host,
     on_listen = function(port) announce(options, port) end,
     on_error = function(problem, request)

@@ -103,6 +103,7 @@ local shell_names = {
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
   { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
   { "`webhook`", "--webhook" },
+  { "get a credit; give one", "get a credit; give --run NAME=COMMAND or --webhook NAME=URL" },
   { "client:reconcile ?[({].-[)}] looks in", "look in" }, { '`?profile = "mexc"`?', "--profile mexc" },
   { 'give the client account = "([^"]*)"', "name it %1 (--account, or PURSER_ACCOUNT with keys of the environment)" },
   { "see wallet%.coins", "`purser wallet coins` lists them" },

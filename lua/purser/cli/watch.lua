@@ -35,7 +35,7 @@ function M.grammar()
         into = "alerts", target = "command" },
       { "--webhook", "<url>", "URL that each event is posted to.", into = "alerts" },
       { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
-      { "--state", "<file>", "File that keeps what was told; made at the first run.", into = "alerts" },
+      { "--state", "<file>", "File that keeps what was reported; made at the first run.", into = "alerts" },
       { "--metrics", "<file>", "File for Prometheus, written at each look." },
       { "--every", "<duration>", "Look again after so long: 60s, 5m; without it, once." } },
     connection.service, connection.messages,

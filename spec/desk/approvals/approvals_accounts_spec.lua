@@ -73,7 +73,7 @@ describe("two accounts of one machine", function()
         { "alice", json.list { public(APPROVER) } } } }, { "groups", json.object { { "approvers", json.list { "alice",
         "carol" } } } }, { "change", json.object { { "approvals", one } } }, { "rules", json.list { json.object {
         { "name", "all" }, { "effect", "allow" }, { "approvals", one } } } } }))
-    must(APPROVER, "purser policy sign ../exchange/first.json --key key --name alice && "
+    must(APPROVER, "purser policy sign ../exchange/first.json --key key --by alice && "
       .. "chmod a+r ../exchange/first.json.alice.sig")
     local install = "purser policy install ../exchange/first.json ../exchange/first.json.alice.sig"
     assert.are_not.equal(0, (as(MAKER, install))) -- the folder is root's
@@ -87,11 +87,11 @@ describe("two accounts of one machine", function()
 
     for _, line in ipairs { "cat ../nobody/key", "ls ../nobody",
       "ssh-keygen -Y sign -f ../nobody/key -n purser-plan-1 ../exchange/june.plan",
-      "purser approve ../exchange/june.plan --key ../nobody/key --sum 20 --name alice", "touch ../policy/2.json",
+      "purser approve ../exchange/june.plan --key ../nobody/key --sum 20 --by alice", "touch ../policy/2.json",
       "mv ../policy/1.json ../policy/0.json", "rm ../policy/1.sigs" } do
       assert.are_not.equal(0, (as(MAKER, line)), line)
     end
-    must(MAKER, "purser approve ../exchange/june.plan --key key --sum 20 --name carol")
+    must(MAKER, "purser approve ../exchange/june.plan --key key --sum 20 --by carol")
     local code, out = as(MAKER, "purser approvals add ../exchange/june.plan ../exchange/june.plan.carol.sig")
     assert.equal(3, code, out)
     assert.matches("counts for nothing: carol %(maker%)", out)
@@ -99,14 +99,14 @@ describe("two accounts of one machine", function()
     assert.equal(3, (as(MAKER, run)))
     assert.matches("under policy 1", select(2, as(MAKER, "unset PURSER_POLICY; " .. run)))
     must(MAKER, "mkdir -m 700 own && sed s/approvers.:.*change/approvers\\\":[\\\"carol\\\"]},\\\"change/ "
-      .. "../exchange/first.json > own.json && purser policy sign own.json --key key --name carol && "
+      .. "../exchange/first.json > own.json && purser policy sign own.json --key key --by carol && "
       .. "purser policy install own.json own.json.carol.sig --policy own")
     code, out = as(MAKER, "PURSER_POLICY=own " .. run)
     assert.are_not.equal(0, code)
     assert.matches("did not replace", out)
     assert.equal(0, sent())
 
-    must(APPROVER, "purser approve ../exchange/june.plan --key key --sum 20 --name alice && "
+    must(APPROVER, "purser approve ../exchange/june.plan --key key --sum 20 --by alice && "
       .. "chmod a+r ../exchange/june.plan.alice.sig")
     assert.are_not.equal(0, (as(MAKER, "cat ../nobody/.purser-signed")))
     must(MAKER, "purser approvals add ../exchange/june.plan ../exchange/june.plan.alice.sig")

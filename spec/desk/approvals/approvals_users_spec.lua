@@ -60,7 +60,7 @@ describe("two accounts of one machine", function()
     local function approve(name)
       local home = folder .. "/" .. name
       assert(os.execute("mkdir -p -m 700 " .. home))
-      local code, out, err = command.run({ "approve", plan, "--key", ssh_keys.path(name), "--sum", "20", "--name",
+      local code, out, err = command.run({ "approve", plan, "--key", ssh_keys.path(name), "--sum", "20", "--by",
         name }, { HOME = home, USER = name })
       assert.equal(0, code, err)
       return out
