@@ -52,9 +52,9 @@ function M.start(arguments, last_line)
   service.url = (service.lines[1] or ""):match("listening on (http://%S+)$")
   if not service.url then error("the simulator did not start: " .. table.concat(service.lines, "\n")) end
 
-  --- Lets so much time pass that all records are visible: a simulator may show them late (--visibility-delay).
+  --- Lets so much time pass that all records are visible: a simulator may show them late.
   function service.show_records()
-    local delay = table.concat(all, " "):match "%-%-visibility%-delay (%d+)"
+    local delay = table.concat(all, " "):match "visibility_delay_ms=(%d+)"
     if delay then assert(service.world:advance(tonumber(delay))) end
   end
 
