@@ -46,10 +46,13 @@ end
 local undecided = M.undecided
 
 local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
+local LONG_MS = 60000 -- a queue has other payments to make meanwhile
 
--- Asks for another reading until `ends`; returns `undecided` after that, and `is_busy` of a planned payment.
+-- Asks for another reading until `ends`; returns `undecided` after that, and `is_busy` of a planned payment. Of a call
+-- that is asked about once more later, a long wait is left to that question.
 local function ask_again_until(question, why, candidates, ends)
-  if question.service:now() >= ends then return undecided(candidates, why) end
+  local left = ends - question.service:now()
+  if left <= 0 or question.window.is_first and left > LONG_MS then return undecided(candidates, why) end
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
   question.next.waits, question.next.newer_than, question.next.ends = true, question.seen.shown.began, ends
 end

@@ -48,6 +48,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field to integer|nil          records of attempts that nobody knows may show times up to this
 ---@field is_planned boolean|nil  nobody knows that it was sent at all, so that its content alone proves nothing
 ---@field was_rejected boolean|nil  the service said that it did not execute the last attempt
+---@field is_first boolean|nil    it is asked about once more, so a long wait is left to that question
 ---@field readings purser.evidence.Readings|nil  what several questions share
 ---@field payment table|nil       of a queue: payment:after(outcome, reason) returns what becomes of it, false for later
 

@@ -88,6 +88,7 @@ end
 local function reconcile(self)
   local run = self.run
   local window = self.window or { readings = run.readings, payment = self }
+  window.is_first = not self.put_off_at
   local answer, err = history_check.ask(run, function()
     return run.client:reconcile(queue.intent_of(run, self), nil, window)
   end)
