@@ -7,7 +7,6 @@ local HAS_INTEGERS = math.type ~= nil
 
 describe("the C code of the decoder", function()
   it("calls nothing that depends on the locale or reads a floating-point number", function()
-    -- The objects of core are shared by the builds of all Luas; a build of another kind has its own.
     local build = os.getenv("BUILD") or "build/lua5.4"
     local allowed = {}
     local names = "memcmp bcmp memchr memcpy memset memmove strchr strlen strcmp malloc calloc realloc free"
@@ -16,6 +15,7 @@ describe("the C code of the decoder", function()
     end
     for _, object in ipairs { "core/json.o", "core/shape.o", "core/decode.o", "core/walk.o", "bind/l_decoder.o",
       "bind/decoder_type.o" } do
+      -- the builds of all Luas share the objects of core; a build of another kind has its own
       local newest = ("$(ls -t %s/%s build/shared/%s 2>/dev/null | head -1)"):format(build, object, object)
       local symbols, count = assert(io.popen("nm -u " .. newest)), 0
       for name in symbols:read("*a"):gmatch("U _?([%w_]+)") do

@@ -18,8 +18,7 @@ local LOCK = 7078812 -- held from the question to the row
 -- All spellings of an amount have its digits: the database leaves most rows of a long journal out.
 local PAGE = 1000
 local SENT = [[SELECT id, key, form, payment, queue, operation, params, sent_at FROM purser_calls
-  WHERE sent_at >= $1 AND (sent_at, id) > ($2, $3) AND state <> 'planned' AND params LIKE $4
-  AND (state NOT IN ('rejected', 'not_sent', 'not_done') OR rejected = 'yes' OR disowned = 'yes')
+  WHERE sent_at >= $1 AND (sent_at, id) > ($2, $3) AND params LIKE $4 AND ]] .. intents.COUNTED .. [[
   AND COALESCE(]] .. arrival.COLUMN .. [[, '') NOT IN ('failed', 'cancelled')
   ORDER BY sent_at, id LIMIT ]] .. PAGE
 

@@ -109,6 +109,9 @@ M.DOUBTED_MS = 7 * 86400000
 --- found, or may have found, `sent_at` is the time by which it counts.
 M.WAS_SENT = "recv_window <> '0'"
 
+--- The condition of the rows of purser_calls that were rejected and not looked for: another copy may be executed.
+M.IN_DOUBT = "state = 'rejected' AND rejected = 'yes'"
+
 --- The condition of the rows of purser_calls that M.counts takes.
 M.COUNTED = "state <> 'planned' AND (state NOT IN ('rejected', 'not_sent', 'not_done') OR disowned = 'yes' "
   .. "OR rejected = 'yes')"

@@ -124,7 +124,7 @@ end
 function Clock:learn_date(text)
   local time = utc.http_ms(text or "", self.wall())
   if not time or doubt(self, time) then return nil end
-  set(self, time, self:count(), 1000)
+  set(self, time, self:count(), 1000) -- a date has whole seconds
   return true
 end
 

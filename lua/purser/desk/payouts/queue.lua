@@ -393,7 +393,8 @@ end
 M.STOPPED = { failed = true, undecided = true, dropped = true }
 M.IDLE = { waiting = true, taken = true, failed = true, undecided = true }
 
---- Returns whether a person may act on a payment in one of `stages`, or in "sent" where no worker looks for it yet.
+--- Returns whether a person may decide about a payment: its state is one of `stages`, or the payment is sent and no
+--- worker's until a later time.
 ---@param stages table<string, true>
 function M.may_decide(tx, payment, stages)
   return stages[payment.state] or payment.state == "sent" and planned.is_left(payment, tx:now())

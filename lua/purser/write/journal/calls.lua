@@ -65,7 +65,7 @@ end
 M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
 local EQUAL = "SELECT * FROM purser_calls WHERE digest = $1 AND id <> $2 AND (" .. schema.UNDECIDED
-  .. " OR state = 'rejected' AND rejected = 'yes' AND sent_at >= $3)"
+  .. " OR " .. intents.IN_DOUBT .. " AND sent_at >= $3)"
 
 --- Returns the rows of an account's calls without a known end that do the same as another, those among it that were
 --- rejected and not looked for: one, or all locked.

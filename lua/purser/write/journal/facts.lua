@@ -144,7 +144,7 @@ end
 
 local BETWEEN = " AND sent_at >= $1 AND sent_at <= $2 AND " .. intents.WAS_SENT
 local OPEN = "SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED .. BETWEEN .. " UNION ALL "
-  .. "SELECT * FROM purser_calls WHERE state = 'rejected' AND rejected = 'yes'" .. BETWEEN .. " ORDER BY sent_at, id"
+  .. "SELECT * FROM purser_calls WHERE " .. intents.IN_DOUBT .. BETWEEN .. " ORDER BY sent_at, id"
 
 --- Returns the calls of an account without a known end that can have made a record between two times, those among it
 --- that were rejected and not looked for; or nil and a message.
@@ -165,7 +165,7 @@ end
 --- Returns the calls outside of queues that were rejected since a time, and not looked for; or nil and a message.
 ---@return purser.Call[]|nil calls, string|nil message
 function M.rejected_calls(self, since)
-  return read(self.db, "SELECT * FROM purser_calls WHERE state = 'rejected' AND rejected = 'yes' AND queue = '' "
+  return read(self.db, "SELECT * FROM purser_calls WHERE " .. intents.IN_DOUBT .. " AND queue = '' "
     .. "AND sent_at >= $1 ORDER BY sent_at, id", time_text(since))
 end
 
