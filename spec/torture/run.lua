@@ -48,6 +48,7 @@ print(("  %s, %d workers, seed %d: %d payments in %d s (%d/s)"):format(database,
   result.seconds, math.floor(payments / math.max(1, result.seconds))))
 print(("  %d done, %d undecided, %d requests (%.1f a payment), %d kills"):format(result.done, result.undecided,
   result.requests, result.requests / payments, result.kills))
+for cause, reasons in pairs(result.causes) do print(("  undecided, %s: %s"):format(cause, list(reasons))) end
 print("  requests: " .. list(result.requests_by_operation))
 print("  faults: " .. list(result.faults))
 for i, problem in ipairs(result.problems) do

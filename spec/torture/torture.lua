@@ -195,7 +195,7 @@ end
 ---@field writes_late boolean|nil without the record before the request
 ---@field tell fun(line: string)|nil
 
---- Runs it. Returns { problems, done, undecided, kills, requests, requests_by_operation, faults, seconds }.
+--- Runs it. Returns { problems, done, undecided, causes, kills, requests, requests_by_operation, faults, seconds }.
 ---@param options torture.Options
 function M.run(options)
   local state = { kills = 0, deaths = {}, concurrency = 32, keys = 0, started = core.now_ms() }
@@ -226,11 +226,11 @@ function M.run(options)
     if not finished then reckoning:problem "the workers did not end in time, or not well" end
     for _, death in ipairs(state.deaths) do reckoning:problem("a worker died by itself: %s", death) end
     state.show_records()
-    local done, undecided = reckoning:all()
+    local done, undecided, causes = reckoning:all()
     reckoning:keys(world.keys_of(1, 1, state.keys), kept_keys(workers))
     client:close()
     journal:close()
-    return { problems = reckoning.problems, done = done, undecided = undecided, kills = state.kills,
+    return { problems = reckoning.problems, done = done, undecided = undecided, causes = causes, kills = state.kills,
       requests = requests, requests_by_operation = by_operation, faults = faults_by_kind(state.simulator),
       seconds = math.ceil(took / 1000) }
   end)

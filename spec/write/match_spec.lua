@@ -9,6 +9,8 @@ local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 local verdict = require "purser.write.verdict"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
+
 local NOW, MINUTE, HOUR = 1700000000000, 60000, 3600000
 local ROW = operations.by_name["wallet.withdraw"]
 local PAY = { coin = "USDT", netWork = "TRX", address = "Tshop", amount = "20" }
@@ -151,6 +153,27 @@ describe("a lost withdrawal whose id the history does not show", function()
       assert.equal(case[4], (ask(case[5] or PAY, case[2], case[3])))
     end)
   end
+
+  it("waits for no record of an answered call that is shown under another id", function()
+    local renamed, near = record("w8", small[1], -MINUTE + 400), with(PAY, { amount = "19" })
+    assert.equal("done", (ask(PAY, { renamed, record("w1", PAY, 400) }, { small })))
+    assert.equal("not_done", (ask(PAY, { renamed, late_shown }, { small, late })))
+    -- nor takes it for its own, less a fee
+    assert.equal("not_done", (ask(PAY, { record("w7", near, 400), late_shown }, { { near, 0, "w0" }, late })))
+  end)
+
+  it("waits for the record of an answered call where what agrees with that call may be another's", function()
+    local renamed = record("w8", small[1], -MINUTE + 400)
+    local cases = {
+      ["its own"] = { { record("w8", PAY, 400) }, { { PAY, -1000, "w0" } } },
+      ["an open call's"] = { { renamed }, { small }, { open = { { small[1], -MINUTE, "undecided" } } } },
+      ["a second answered call's"] = { { renamed }, { small, { small[1], -MINUTE + 100, "w7" } } },
+      ["nobody's"] = { { record("w8", small[1], -HOUR) }, { small } },
+    }
+    for whose, case in pairs(cases) do
+      assert.equal("undecided stale", (ask(PAY, unpack(case))), whose)
+    end
+  end)
 
   it("is a person's, after a wait, while another open call may own what agrees with it", function()
     for _, state in ipairs { "unknown", "undecided" } do

@@ -162,24 +162,6 @@ end
 
 ---------------------------------------------------------------------------------------------------------- by content
 
-local FRESH_MS = 3600000 -- calls that were answered so long before must be shown, and until a record must be seen
-
--- Returns whether a call that was made is missing, so that others may be; or nil and an error. A list that is no
--- history loses what is deleted.
-local function is_stale(question)
-  if question.window.is_planned or not reading.is_history(question.reconcile) then return false end
-  local first = math.max(question.intent.sent_at - FRESH_MS, question.seen.shown.first + question.before)
-  local made, err = question.claims:made_calls(first, question.deadline)
-  if not made then return nil, err end
-  for _, call in ipairs(made) do
-    local id = question.reconcile.generated_id and call.params[question.reconcile.client_id]
-    local is_shown = not call.record_id or reading.with_id(question.seen.union, "record_id", call.record_id)[1]
-      or id and reading.with_id(question.seen.union, question.reconcile.client_id, id)[1]
-    if not is_shown then return true end
-  end
-  return false
-end
-
 -- Returns the records of some lists that pass a test and are nobody else's by now; or nil and an error.
 local function unclaimed(question, test, ...)
   local may, left = {}, {}
@@ -324,6 +306,55 @@ local function dealt(group, subject)
   return own
 end
 
+local FRESH_MS = 3600000 -- calls that were answered so long before must be shown, and until a record must be seen
+
+-- Returns the calls that were made, and whose records are not shown; or nil and an error. A list that is no history
+-- loses what is deleted.
+local function missing_calls(question)
+  if question.window.is_planned or not reading.is_history(question.reconcile) then return {} end
+  local first = math.max(question.intent.sent_at - FRESH_MS, question.seen.shown.first + question.before)
+  local made, err = question.claims:made_calls(first, question.deadline)
+  if not made then return nil, err end
+  local missing = {}
+  for _, call in ipairs(made) do
+    local id = question.reconcile.generated_id and call.params[question.reconcile.client_id]
+    local is_shown = not call.record_id or reading.with_id(question.seen.union, "record_id", call.record_id)[1]
+      or id and reading.with_id(question.seen.union, question.reconcile.client_id, id)[1]
+    if not is_shown then missing[#missing + 1] = call end
+  end
+  return missing
+end
+
+-- Returns the record that an answered call must have made, whose answer named none that is shown, as a garbled one: of
+-- the records that agree, as an open call's; nil where it may be another's, the question's among them; or nil and an
+-- error.
+local function record_of(question, subject, call, learned)
+  local other = verdict.tell(subject_of(question, call), learned.seen)
+  local fit, err = fitting(question, other, learned)
+  if not fit or not fit[1] then return nil, err end
+  local group
+  group, err = group_of(question, other, fit, learned)
+  if not group then return nil, err end
+  local own = dealt(group, other)
+  return own and not verdict.is_rival(subject, own) and own or nil
+end
+
+-- Returns the records of answered calls that are shown under another id than the answer's; false where a record is
+-- missing, so that others may be; or nil and an error.
+local function renamed_records(question, subject, learned)
+  local missing, err = missing_calls(question)
+  if not missing then return nil, err end
+  local renamed = {}
+  for _, call in ipairs(missing) do
+    local record
+    record, err = record_of(question, subject, call, learned)
+    if err then return nil, err end
+    if not record or renamed[record] then return false end
+    renamed[record] = true
+  end
+  return renamed
+end
+
 -- Returns the answer of the records that agree. Waits for another open call until that call's own record must be
 -- visible: without the bound two lost calls wait for each other.
 -- Of calls that cannot be told apart each has one of their records, or none is decided.
@@ -382,20 +413,21 @@ local function judge(question)
   if own and contradicts then return undecided({ own }, "id reused", contradicts) end
   if own then return found(question, own, count) end
   verdict.tell(subject, seen, question.window.is_planned, question.window.was_rejected)
-  local stale, problem = is_stale(question)
-  if problem then return nil, problem end
+  local renamed, problem = renamed_records(question, subject, learned)
+  if renamed == nil then return nil, problem end
   local fit, reason = fitting(question, subject, learned)
   if not fit then return nil, reason end
   local is_foreign, failure = is_stranger(question, learned.owners)
   if is_foreign == nil then return nil, failure end
   local forgets = question.claims:has_forgotten(question.first, question.later)
-  if fit[1] and not (is_foreign or stale or forgets) then return judge_fit(question, subject, fit, learned) end
-  local may, message = unclaimed(question, function(record) return verdict.may_be(subject, record) end, learned.free,
-    learned.of[question.intent.id] or {})
+  if fit[1] and renamed and not (is_foreign or forgets) then return judge_fit(question, subject, fit, learned) end
+  local may, message = unclaimed(question, function(record)
+    return not (renamed and renamed[record]) and verdict.may_be(subject, record)
+  end, learned.free, learned.of[question.intent.id] or {})
   if not may then return nil, message end
   add_renumbered(question, subject, learned.owners, may)
   if is_foreign then return undecided(may, "stranger", question.service.signer) end
-  if stale then return ask_again_until(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
+  if not renamed then return ask_again_until(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if forgets then return undecided(may, "forgotten") end
   local open, err = question.claims:open_calls(question.first - reading.WIDE_MS, question.last + reading.WIDE_MS,

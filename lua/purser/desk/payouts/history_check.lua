@@ -405,7 +405,7 @@ local function judge(self, payment, answer, rejection)
   elseif answer.is_busy then
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
   elseif not payment.put_off_at then
-    return { is_put_off = true }
+    return { put_off = answer.why }
   elseif not is_spared(self, payment, answer) then
     return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates),
       candidates = answer.candidates, why = answer.why }
@@ -430,8 +430,8 @@ local function renew(self, state, payment)
 end
 
 --- Looks for a payment before it is sent. Returns nil where the payment may be sent, its `record` where it was made,
---- `is_put_off` where it is to be asked about later, or a change for queue.move. The run may have ended meanwhile
---- (self.stopping, self.problem).
+--- `put_off`, the word of the reason, where it is to be asked about later, or a change for queue.move. The run may have
+--- ended meanwhile (self.stopping, self.problem).
 function M.look(self, payment)
   local reconcile = reconcile_of(payment)
   -- a conversion pays nobody, and converts only what is left

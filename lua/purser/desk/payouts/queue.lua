@@ -34,7 +34,8 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field attempts integer      since it was added, or a person put it back: the option `attempts` bounds them
 ---@field record_id string|nil  the id that the service gave
 ---@field message string|nil    why it failed, or is undecided
----@field why string|nil        undecided: the word of its reason, of docs/write/outcomes.md
+---@field why string|nil        undecided, or sent and to be asked about once more: the word of the reason, of
+--- docs/write/outcomes.md
 ---@field candidates purser.Candidate[]|nil  undecided: the records that may be its own, the likest first
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
@@ -192,14 +193,19 @@ function M.move(tx, self, payment, change)
   return true
 end
 
---- Counts a payment that was never sent, and that a record may show, from now on: others must not take its room in
---- limits while it is asked about once more.
-function M.doubt(tx, self, payment)
+--- Keeps why a payment is asked about once more after the others: another life asks then only. One that was never
+--- sent, and that a record may show, counts from now on: others must not take its room in limits meanwhile.
+---@param why string  the word of the first answer's reason
+function M.put_off(tx, self, payment, why)
   local row = planned.locked(tx, payment.id)
-  if row.worker ~= self.worker or row.stage ~= "taken" or row.state ~= "planned" then return end
-  local change = { stage = "taken", message = "a record may be its own" }
-  planned.write_end(tx, row, { state = "undecided", message = change.message, change = change })
-  payment.call_state = "undecided"
+  if row.worker ~= self.worker or tonumber(row.attempt) ~= payment.attempt then return end
+  if row.stage == "sent" then
+    planned.update(tx, { why = why }, "id = ?", row.id)
+  elseif row.stage == "taken" and row.state == "planned" then
+    local change = { stage = "taken", message = "a record may be its own" }
+    planned.write_end(tx, row, { state = "undecided", message = change.message, change = change })
+    payment.call_state = "undecided"
+  end
 end
 
 ------------------------------------------------------------------------------------------------------------ looking

@@ -79,9 +79,21 @@ local function conclude(self, answer)
   release(self, verdict.is_over and { stage = "waiting", due_in = 500, message = TAKEN } or change)
 end
 
-local function put_off(self)
-  self.put_off_at = self.run.client:now()
-  table.insert(self.run.last, self)
+-- Leaves a payment to the last question, after the others. `why` is the word of the first answer; nil where the journal
+-- has it: an earlier life of this worker, or another worker, put the payment off.
+local function put_off(self, why)
+  local run = self.run
+  self.put_off_at = run.client:now()
+  table.insert(run.last, self)
+  if not why then return end
+  local _, err = planned.within(run.journal, function(tx) return queue.put_off(tx, run, self, why) or true end)
+  run.problem = run.problem or err
+end
+
+-- Returns what the last question about a payment that was sent is asked with.
+local function last_window(self, window)
+  window.readings, window.payment = self.run.last_readings, self
+  return window
 end
 
 -- Asks until the service shows what became of the payment, or the run ends.
@@ -93,8 +105,8 @@ local function reconcile(self)
     return run.client:reconcile(queue.intent_of(run, self), nil, window)
   end)
   if answer and answer.outcome == "undecided" and not self.put_off_at then
-    window.readings, self.window = run.last_readings, window
-    put_off(self)
+    self.window = last_window(self, window)
+    put_off(self, answer.why)
   elseif answer and answer.outcome == "undecided" and self.rejection then
     conclude(self, answer) -- the call keeps the end of its attempt
   elseif err then
@@ -119,6 +131,10 @@ local function take_over(self)
   local known = self.client_id and history_check.look(self.run, self)
   if known and known.record then -- of an attempt, perhaps, that the journal lacks
     return conclude(self, { outcome = "done", record = known.record })
+  end
+  if self.why then
+    self.window = last_window(self, self.rejection and history_check.window_of(self.run, self) or {})
+    return put_off(self)
   end
   return (self.rejection and park or reconcile)(self)
 end
@@ -202,10 +218,8 @@ local function pay(self)
   if self.state == "sent" then return take_over(self) end
   local known = history_check.look(run, self)
   if run.problem or run.stopping then return end
-  if known and known.is_put_off then
-    put_off(self)
-    local _, err = planned.within(run.journal, function(tx) return queue.doubt(tx, run, self) or true end)
-    run.problem = run.problem or err
+  if known and known.put_off then
+    put_off(self, known.put_off)
   elseif known and known.record then
     conclude(self, { outcome = "done", record = known.record })
   elseif known then

@@ -88,7 +88,7 @@ local function begin_again(tx, intent, known, fields, where, ...)
   local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1), state = "open",
     sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), host = intent.host or "",
     signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "",
-    rejected = "" }
+    rejected = "", why = "" }
   for name, value in pairs(fields) do set[name] = value end
   if known.attempt > 0 then keep_end(tx, known.id) end
   local is_over = "NOT (" .. schema.UNDECIDED .. " AND " .. intents.WAS_SENT .. ")"
