@@ -4,8 +4,9 @@
 --   lua spec/torture/run.lua DATABASE [PAYMENTS] [WORKERS] [SEED] [SECONDS] [PER_CENT] [KILL_EVERY]
 --
 -- DATABASE is sqlite or postgresql, PER_CENT the share of requests that meet a fault (30), KILL_EVERY after how many
--- requests a worker is killed (0: never). A new worker reads the histories first, so each gets at least a fortieth of
--- the payments as requests: shorter lives would read and never pay. The last line says `N passed, N failed`.
+-- requests of all workers one of them is killed (0: never), which is also how many each makes in its life. A new worker
+-- reads whole histories for what was rejected: in less than a fortieth of the payments it would read and find nothing.
+-- The last line says `N passed, N failed`.
 
 local postgresql = dofile "spec/torture/postgresql.lua"
 local torture = dofile "spec/torture/torture.lua"
@@ -14,7 +15,7 @@ local database = arg[1] or "sqlite"
 local payments, workers = tonumber(arg[2] or 10000), tonumber(arg[3] or (database == "sqlite" and 1 or 8))
 local seed, seconds = tonumber(arg[4] or 1), tonumber(arg[5] or 600 + payments)
 local share = tonumber(arg[6] or 30) / 100
-local kill_every = tonumber(arg[7] or math.max(50, math.floor(payments / (40 * workers))))
+local kill_every = tonumber(arg[7] or math.max(50, math.floor(payments / 40)))
 
 local folder = os.tmpname()
 os.remove(folder)
