@@ -37,8 +37,9 @@ local function ask(params, records, answered, more)
       call[3])
   end
   for i, call in ipairs(more.open or {}) do
-    own_calls.note(known, row, { params = call[1], sent_at = NOW + call[2], recv_window = 5000, id = "o" .. i })
-      .state = call[3]
+    local one = own_calls.note(known, row, { params = call[1], sent_at = NOW + call[2], recv_window = 5000,
+      id = "o" .. i })
+    one.state, one.rejected = call[3], call[3] == "rejected" or nil
   end
   local reads = 0
   local service = listing_service(function(of, asked)
@@ -155,11 +156,22 @@ describe("a lost withdrawal whose id the history does not show", function()
   end
 
   it("waits for no record of an answered call that is shown under another id", function()
-    local renamed, near = record("w8", small[1], -MINUTE + 400), with(PAY, { amount = "19" })
+    local renamed, first = record("w8", small[1], -MINUTE + 400), { with(PAY, { amount = "3" }), -2 * MINUTE, "w3" }
     assert.equal("done", (ask(PAY, { renamed, record("w1", PAY, 400) }, { small })))
-    assert.equal("not_done", (ask(PAY, { renamed, late_shown }, { small, late })))
-    -- nor takes it for its own, less a fee
-    assert.equal("not_done", (ask(PAY, { record("w7", near, 400), late_shown }, { { near, 0, "w0" }, late })))
+    local shown = { renamed, late_shown, record("w3", first[1], -2 * MINUTE + 400) }
+    assert.equal("not_done", (ask(PAY, shown, { small, late, first })))
+  end)
+
+  it("is not cleared by an answered call whose id no record has: the record that agrees may be its own", function()
+    for _, base in ipairs { PAY, MOVE } do
+      local one, two, net = with(base, { amount = "1" }), with(base, { amount = "2" }), with(base, { amount = "19" })
+      local before, after = record("w0", one, -MINUTE + 400), record("w9", two, 30400)
+      local answered = { { one, -MINUTE, "w0" }, { two, 30000, "w9" }, { net, 1000, "garbled-1" } }
+      -- it was made, less a fee; the other's record is late, or failed
+      assert.equal("undecided similar", (ask(base, { before, after, record("w1", net, 400) }, answered)))
+      local failed = base == MOVE and record("w2", net, 1400, { status = "FAILED" }) or nil
+      assert.equal("undecided similar", (ask(base, { before, after, record("w1", net, 400), failed }, answered)))
+    end
   end)
 
   it("waits for the record of an answered call where what agrees with that call may be another's", function()
@@ -167,6 +179,7 @@ describe("a lost withdrawal whose id the history does not show", function()
     local kept = {
       ["its own"] = { { record("w8", PAY, 400) }, { { PAY, -1000, "w0" } } },
       ["an open call's"] = { { renamed }, { small }, { open = { { small[1], -MINUTE, "undecided" } } } },
+      ["a rejected call's"] = { { renamed }, { small }, { open = { { small[1], -MINUTE - 100, "rejected" } } } },
       ["a second answered call's"] = { { renamed }, { small, { small[1], -MINUTE + 100, "w7" } } },
       ["nobody's"] = { { record("w8", small[1], -HOUR) }, { small } },
     }
