@@ -176,14 +176,14 @@ describe("a lost withdrawal whose id the history does not show", function()
 
   it("waits for the record of an answered call where what agrees with that call may be another's", function()
     local renamed = record("w8", small[1], -MINUTE + 400)
-    local kept = {
+    local whose_record = {
       ["its own"] = { { record("w8", PAY, 400) }, { { PAY, -1000, "w0" } } },
       ["an open call's"] = { { renamed }, { small }, { open = { { small[1], -MINUTE, "undecided" } } } },
       ["a rejected call's"] = { { renamed }, { small }, { open = { { small[1], -MINUTE - 100, "rejected" } } } },
       ["a second answered call's"] = { { renamed }, { small, { small[1], -MINUTE + 100, "w7" } } },
       ["nobody's"] = { { record("w8", small[1], -HOUR) }, { small } },
     }
-    for whose, case in pairs(kept) do
+    for whose, case in pairs(whose_record) do
       assert.equal("undecided stale", (ask(PAY, unpack(case))), whose)
     end
   end)

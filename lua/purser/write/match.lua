@@ -259,7 +259,8 @@ local function add_rivals(question, subject, group, seen)
   for _, call in ipairs(open) do
     local other = verdict.tell(subject_of(question, call), seen)
     local is_alike = subjects.is_alike(subject, other)
-    local is_one_of_two = is_alike and call.state == "rejected" -- whichever made the record: the sum is right
+    -- whichever made the record: the sum is right; of an answered call nothing but its own is asked
+    local is_one_of_two = is_alike and call.state == "rejected" and subject.call == question.intent
     if not is_one_of_two and has(group.records, is_alike and subjects.is_near_in_time or verdict.is_rival, other) then
       if call.state ~= "undecided" then group.ends = math.max(group.ends or 0, other.last or 0) end
       group.is_contested = group.is_contested or not is_alike
@@ -339,20 +340,20 @@ local function record_of(question, subject, call, learned)
   return own and not verdict.is_rival(subject, own) and own or nil
 end
 
--- Returns the records of answered calls that are shown under another id than the answer's; false where a record is
--- missing, so that others may be; or nil and an error.
-local function renamed_records(question, subject, learned)
+-- Returns whether each call that was made is shown, if under another id than the answer's: otherwise others may be
+-- missing, too; or nil and an error. Such a record stays nobody's.
+local function are_shown(question, subject, learned)
   local missing, err = missing_calls(question)
   if not missing then return nil, err end
-  local renamed = {}
+  local shown = {}
   for _, call in ipairs(missing) do
     local record
     record, err = record_of(question, subject, call, learned)
     if err then return nil, err end
-    if not record or renamed[record] then return false end
-    renamed[record] = true
+    if not record or shown[record] then return false end
+    shown[record] = true
   end
-  return renamed
+  return true
 end
 
 -- Returns the answer of the records that agree. Waits for another open call until that call's own record must be
@@ -413,21 +414,20 @@ local function judge(question)
   if own and contradicts then return undecided({ own }, "id reused", contradicts) end
   if own then return found(question, own, count) end
   verdict.tell(subject, seen, question.window.is_planned, question.window.was_rejected)
-  local renamed, problem = renamed_records(question, subject, learned)
-  if renamed == nil then return nil, problem end
+  local is_fresh, problem = are_shown(question, subject, learned)
+  if is_fresh == nil then return nil, problem end
   local fit, reason = fitting(question, subject, learned)
   if not fit then return nil, reason end
   local is_foreign, failure = is_stranger(question, learned.owners)
   if is_foreign == nil then return nil, failure end
   local forgets = question.claims:has_forgotten(question.first, question.later)
-  if fit[1] and renamed and not (is_foreign or forgets) then return judge_fit(question, subject, fit, learned) end
-  local may, message = unclaimed(question, function(record)
-    return not (renamed and renamed[record]) and verdict.may_be(subject, record)
-  end, learned.free, learned.of[question.intent.id] or {})
+  if fit[1] and is_fresh and not (is_foreign or forgets) then return judge_fit(question, subject, fit, learned) end
+  local may, message = unclaimed(question, function(record) return verdict.may_be(subject, record) end, learned.free,
+    learned.of[question.intent.id] or {})
   if not may then return nil, message end
   add_renumbered(question, subject, learned.owners, may)
   if is_foreign then return undecided(may, "stranger", question.service.signer) end
-  if not renamed then return ask_again_until(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
+  if not is_fresh then return ask_again_until(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if forgets then return undecided(may, "forgotten") end
   local open, err = question.claims:open_calls(question.first - reading.WIDE_MS, question.last + reading.WIDE_MS,
