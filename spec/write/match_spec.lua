@@ -188,6 +188,15 @@ describe("a lost withdrawal whose id the history does not show", function()
     end
   end)
 
+  it("has a rival in an answered call whose id no record has, until each has a record", function()
+    for _, sent in ipairs { -500, 2000, 9000 } do -- before it, and after its record must be visible
+      local answered, at = { { PAY, sent, "garbled" } }, sent + 50
+      local alone = ask(PAY, { record("w1", PAY, at) }, answered)
+      assert.truthy(alone == "undecided rival" or alone == "undecided stale", alone)
+      assert.equal("done", (ask(PAY, { record("w1", PAY, 90), record("w2", PAY, at) }, answered)))
+    end
+  end)
+
   it("is a person's, after a wait, while another open call may own what agrees with it", function()
     for _, state in ipairs { "unknown", "undecided" } do
       local word, _, service = ask(PAY, { record("w1", PAY, 400) }, {}, { open = { { PAY, 1000, state } } })

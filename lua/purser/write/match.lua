@@ -239,24 +239,55 @@ local function unexplained(question, subject, open, seen, records)
   return left
 end
 
+-- Returns the calls sent between two times that were answered with the id of a record which no record has, as by a
+-- garbled answer, or because it is late; or nil and an error. A list that is no history loses what is deleted.
+local function missing_calls(question, first, last)
+  if question.window.is_planned or not reading.is_history(question.reconcile) then return {} end
+  local made, err = question.claims:made_calls(first, last)
+  if not made then return nil, err end
+  local missing = {}
+  for _, call in ipairs(made) do
+    local id = question.reconcile.generated_id and call.params[question.reconcile.client_id]
+    local is_shown = not call.record_id or reading.with_id(question.seen.union, "record_id", call.record_id)[1]
+      or id and reading.with_id(question.seen.union, question.reconcile.client_id, id)[1]
+    if not is_shown then missing[#missing + 1] = call end
+  end
+  return missing
+end
+
 ---@class purser.match.Group  open calls that cannot be told apart, and the records that agree with one of them
 ---@field calls purser.write.Subject[]  the question's among them
 ---@field records table[]
 ---@field is_contested boolean  another open call, which is not alike, may have made one of the records
 ---@field ends integer|nil      until then answers of the calls may come
 
--- Adds the open calls that may have made the records of a group. Returns the group; or nil and an error.
+-- Returns the calls that may have made records between two times, and are open, or whose records are missing, but for
+-- one; or nil and an error.
+local function calls_without_record(question, call, first, last)
+  local list, err = question.claims:open_calls(first, last, question.later)
+  if not list then return nil, err end
+  local missing
+  missing, err = missing_calls(question, first, last)
+  if not missing then return nil, err end
+  for _, one in ipairs(missing) do
+    if one.id ~= call.id then list[#list + 1] = one end
+  end
+  if call ~= question.intent then list[#list + 1] = question.intent end
+  return list
+end
+
+-- Adds the other calls that may have made the records of a group. Returns the group; or nil and an error.
 local function add_rivals(question, subject, group, seen)
   local first, last = math.huge, -math.huge
   for _, record in ipairs(group.records) do
     local at = subject.time and record[subject.time]
     first, last = math.min(first, at or -math.huge), math.max(last, at or math.huge)
   end
-  local open, err = question.claims:open_calls(first - subjects.MINUTE_MS, last + subjects.MINUTE_MS + question.before,
-    question.later)
-  if not open then return nil, err end
+  local others, err = calls_without_record(question, subject.call, first - subjects.MINUTE_MS,
+    last + subjects.MINUTE_MS + question.before)
+  if not others then return nil, err end
   group.calls, group.is_contested, group.ends = { subject }, false, nil
-  for _, call in ipairs(open) do
+  for _, call in ipairs(others) do
     local other = verdict.tell(subject_of(question, call), seen)
     local is_alike = subjects.is_alike(subject, other)
     -- whichever made the record: the sum is right; of an answered call nothing but its own is asked
@@ -309,51 +340,19 @@ end
 
 local FRESH_MS = 3600000 -- calls that were answered so long before must be shown, and until a record must be seen
 
--- Returns the calls that were made, and whose records are not shown; or nil and an error. A list that is no history
--- loses what is deleted.
-local function missing_calls(question)
-  if question.window.is_planned or not reading.is_history(question.reconcile) then return {} end
+-- Returns whether each call that was made is shown, if by a record that agrees with it as with an open call: otherwise
+-- others may be missing, too; or nil and an error. Such a record stays nobody's.
+local function are_shown(question, learned)
   local first = math.max(question.intent.sent_at - FRESH_MS, question.seen.shown.first + question.before)
-  local made, err = question.claims:made_calls(first, question.deadline)
-  if not made then return nil, err end
-  local missing = {}
-  for _, call in ipairs(made) do
-    local id = question.reconcile.generated_id and call.params[question.reconcile.client_id]
-    local is_shown = not call.record_id or reading.with_id(question.seen.union, "record_id", call.record_id)[1]
-      or id and reading.with_id(question.seen.union, question.reconcile.client_id, id)[1]
-    if not is_shown then missing[#missing + 1] = call end
-  end
-  return missing
-end
-
--- Returns the record that an answered call must have made, whose answer named none that is shown, as a garbled one: of
--- the records that agree, as an open call's; nil where it may be another's, the question's among them; or nil and an
--- error.
-local function record_of(question, subject, call, learned)
-  local other = verdict.tell(subject_of(question, call), learned.seen)
-  local fit, err = fitting(question, other, learned)
-  if not fit or not fit[1] then return nil, err end
-  local group
-  group, err = group_of(question, other, fit, learned)
-  if not group then return nil, err end
-  local own = dealt(group, other)
-  return own and not verdict.is_rival(subject, own) and own or nil
-end
-
--- Returns whether each call that was made is shown, if under another id than the answer's: otherwise others may be
--- missing, too; or nil and an error. Such a record stays nobody's.
-local function are_shown(question, subject, learned)
-  local missing, err = missing_calls(question)
-  if not missing then return nil, err end
-  local shown = {}
-  for _, call in ipairs(missing) do
-    local record
-    record, err = record_of(question, subject, call, learned)
+  local missing, err = missing_calls(question, first, question.deadline)
+  for _, call in ipairs(missing or {}) do
+    local other, fit, group = verdict.tell(subject_of(question, call), learned.seen), nil, nil
+    fit, err = fitting(question, other, learned)
+    if fit and fit[1] then group, err = group_of(question, other, fit, learned) end
     if err then return nil, err end
-    if not record or shown[record] then return false end
-    shown[record] = true
+    if not group or not dealt(group, other) then return false end
   end
-  return true
+  return missing and true, err
 end
 
 -- Returns the answer of the records that agree. Waits for another open call until that call's own record must be
@@ -414,7 +413,7 @@ local function judge(question)
   if own and contradicts then return undecided({ own }, "id reused", contradicts) end
   if own then return found(question, own, count) end
   verdict.tell(subject, seen, question.window.is_planned, question.window.was_rejected)
-  local is_fresh, problem = are_shown(question, subject, learned)
+  local is_fresh, problem = are_shown(question, learned)
   if is_fresh == nil then return nil, problem end
   local fit, reason = fitting(question, subject, learned)
   if not fit then return nil, reason end
