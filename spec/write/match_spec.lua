@@ -4,55 +4,15 @@
 
 local copy_of = require "copy_of"
 local listing_service = require "listing_service"
+local lost = require "lost_call"
 local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 local verdict = require "purser.write.verdict"
 
-local unpack = table.unpack or unpack -- luacheck: ignore
-
-local NOW, MINUTE, HOUR = 1700000000000, 60000, 3600000
-local ROW = operations.by_name["wallet.withdraw"]
-local PAY = { coin = "USDT", netWork = "TRX", address = "Tshop", amount = "20" }
-local MOVE = { toAccountType = "EMAIL", toAccount = "a@b.example", asset = "USDT", amount = "20" }
-
--- The record of a withdrawal, or of a transfer to another user.
-local function record(id, of, at, fields)
-  local shown = { id = id, tranId = id, applyTime = NOW + at, timestamp = NOW + at,
-    status = of.asset and "SUCCESS" or 7 }
-  for _, name in ipairs { "coin", "address", "amount", "memo", "toAccountType", "toAccount", "asset" } do
-    shown[name] = of[name]
-  end
-  return copy_of(shown, fields or {})
-end
-
--- Asks for a lost call. `answered`: { params, when, record id }; `open`: { params, when, state }.
-local function ask(params, records, answered, more)
-  more = more or {}
-  local row = params.toAccount and operations.by_name["wallet.internal_transfer"]
-    or params.asset and operations.by_name["wallet.transfer"] or ROW
-  local known = own_calls.new()
-  for i, call in ipairs(answered or {}) do
-    own_calls.note(known, row, { params = call[1], sent_at = NOW + call[2], recv_window = 5000, id = "k" .. i },
-      call[3])
-  end
-  for i, call in ipairs(more.open or {}) do
-    local one = own_calls.note(known, row, { params = call[1], sent_at = NOW + call[2], recv_window = 5000,
-      id = "o" .. i })
-    one.state, one.rejected = call[3], call[3] == "rejected" or nil
-  end
-  local reads = 0
-  local service = listing_service(function(of, asked)
-    reads = reads + 1
-    local shown = type(records) == "function" and records(reads, asked) or records
-    if (asked.page or 1) > 1 then shown = {} end
-    return of.result.page and { data = shown, totalRecords = #shown } or shown
-  end, { journal = known, now = NOW + 100 })
-  local answer = assert(reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = NOW,
-    recv_window = 5000, id = "lost" }, nil, more.window))
-  local why = answer.reason and " " .. (answer.reason:match "^%l[%l ]*" or "") or ""
-  return answer.outcome .. why, answer, service, reads
-end
+local ask, record, small, late = lost.ask, lost.record, lost.small, lost.late
+local small_shown, late_shown = lost.small_shown, lost.late_shown
+local NOW, MINUTE, HOUR, ROW, PAY, MOVE = lost.NOW, lost.MINUTE, lost.HOUR, lost.ROW, lost.PAY, lost.MOVE
 
 -- Asks for a lost call. Returns the word, and how many times a record was compared with a call.
 local function compared(...)
@@ -72,14 +32,6 @@ end
 
 local with = copy_of
 local ID, OTHER = ("Ab3"):rep(10) .. "Zz", ("Cd4"):rep(10) .. "Yy"
-
--- An answered call to the same payee, and its record.
-local small = { with(PAY, { amount = "1" }), -MINUTE, "w0" }
-local small_shown = record("w0", small[1], -MINUTE + 400)
-
--- The same of a call that was made later.
-local late = { with(PAY, { amount = "2" }), 30000, "w9" }
-local late_shown = record("w9", late[1], 30400)
 
 describe("a lost withdrawal whose id the history does not show", function()
   local cases = {
@@ -154,48 +106,6 @@ describe("a lost withdrawal whose id the history does not show", function()
       assert.equal(case[4], (ask(case[5] or PAY, case[2], case[3])))
     end)
   end
-
-  it("waits for no record of an answered call that is shown under another id", function()
-    local renamed, first = record("w8", small[1], -MINUTE + 400), { with(PAY, { amount = "3" }), -2 * MINUTE, "w3" }
-    assert.equal("done", (ask(PAY, { renamed, record("w1", PAY, 400) }, { small })))
-    local shown = { renamed, late_shown, record("w3", first[1], -2 * MINUTE + 400) }
-    assert.equal("not_done", (ask(PAY, shown, { small, late, first })))
-  end)
-
-  it("is not cleared by an answered call whose id no record has: the record that agrees may be its own", function()
-    for _, base in ipairs { PAY, MOVE } do
-      local one, two, net = with(base, { amount = "1" }), with(base, { amount = "2" }), with(base, { amount = "19" })
-      local before, after = record("w0", one, -MINUTE + 400), record("w9", two, 30400)
-      local answered = { { one, -MINUTE, "w0" }, { two, 30000, "w9" }, { net, 1000, "garbled-1" } }
-      -- it was made, less a fee; the other's record is late, or failed
-      assert.equal("undecided similar", (ask(base, { before, after, record("w1", net, 400) }, answered)))
-      local failed = base == MOVE and record("w2", net, 1400, { status = "FAILED" }) or nil
-      assert.equal("undecided similar", (ask(base, { before, after, record("w1", net, 400), failed }, answered)))
-    end
-  end)
-
-  it("waits for the record of an answered call where what agrees with that call may be another's", function()
-    local renamed = record("w8", small[1], -MINUTE + 400)
-    local whose_record = {
-      ["its own"] = { { record("w8", PAY, 400) }, { { PAY, -1000, "w0" } } },
-      ["an open call's"] = { { renamed }, { small }, { open = { { small[1], -MINUTE, "undecided" } } } },
-      ["a rejected call's"] = { { renamed }, { small }, { open = { { small[1], -MINUTE - 100, "rejected" } } } },
-      ["a second answered call's"] = { { renamed }, { small, { small[1], -MINUTE + 100, "w7" } } },
-      ["nobody's"] = { { record("w8", small[1], -HOUR) }, { small } },
-    }
-    for whose, case in pairs(whose_record) do
-      assert.equal("undecided stale", (ask(PAY, unpack(case))), whose)
-    end
-  end)
-
-  it("has a rival in an answered call whose id no record has, until each has a record", function()
-    for _, sent in ipairs { -500, 2000, 9000 } do -- before it, and after its record must be visible
-      local answered, at = { { PAY, sent, "garbled" } }, sent + 50
-      local alone = ask(PAY, { record("w1", PAY, at) }, answered)
-      assert.truthy(alone == "undecided rival" or alone == "undecided stale", alone)
-      assert.equal("done", (ask(PAY, { record("w1", PAY, 90), record("w2", PAY, at) }, answered)))
-    end
-  end)
 
   it("is a person's, after a wait, while another open call may own what agrees with it", function()
     for _, state in ipairs { "unknown", "undecided" } do

@@ -239,8 +239,9 @@ local function unexplained(question, subject, open, seen, records)
   return left
 end
 
--- Returns the calls sent between two times that were answered with the id of a record which no record has, as by a
--- garbled answer, or because it is late; or nil and an error. A list that is no history loses what is deleted.
+-- Returns the calls sent between two times that were made, and whose records are not shown: the answer named one that
+-- no record has, as a garbled answer or for a record that is late, or a person's word named none; or nil and an error.
+-- A list that is no history loses what is deleted.
 local function missing_calls(question, first, last)
   if question.window.is_planned or not reading.is_history(question.reconcile) then return {} end
   local made, err = question.claims:made_calls(first, last)
@@ -248,7 +249,7 @@ local function missing_calls(question, first, last)
   local missing = {}
   for _, call in ipairs(made) do
     local id = question.reconcile.generated_id and call.params[question.reconcile.client_id]
-    local is_shown = not call.record_id or reading.with_id(question.seen.union, "record_id", call.record_id)[1]
+    local is_shown = call.record_id and reading.with_id(question.seen.union, "record_id", call.record_id)[1]
       or id and reading.with_id(question.seen.union, question.reconcile.client_id, id)[1]
     if not is_shown then missing[#missing + 1] = call end
   end
@@ -338,21 +339,30 @@ local function dealt(group, subject)
   return own
 end
 
+-- Returns the record of a call as if the call were open, nil where none is shown to be its; or nil and an error.
+local function record_of(question, call, learned)
+  local subject = verdict.tell(subject_of(question, call), learned.seen)
+  local fit, err = fitting(question, subject, learned)
+  if not fit or not fit[1] then return nil, err end
+  local group, problem = group_of(question, subject, fit, learned)
+  return group and dealt(group, subject), problem
+end
+
 local FRESH_MS = 3600000 -- calls that were answered so long before must be shown, and until a record must be seen
 
--- Returns whether each call that was made is shown, if by a record that agrees with it as with an open call: otherwise
--- others may be missing, too; or nil and an error. Such a record stays nobody's.
+-- Returns whether each call whose answer named a record is shown, if by another that agrees with it: otherwise others
+-- may be missing, too; or nil and an error. Such a record stays nobody's.
 local function are_shown(question, learned)
   local first = math.max(question.intent.sent_at - FRESH_MS, question.seen.shown.first + question.before)
   local missing, err = missing_calls(question, first, question.deadline)
-  for _, call in ipairs(missing or {}) do
-    local other, fit, group = verdict.tell(subject_of(question, call), learned.seen), nil, nil
-    fit, err = fitting(question, other, learned)
-    if fit and fit[1] then group, err = group_of(question, other, fit, learned) end
-    if err then return nil, err end
-    if not group or not dealt(group, other) then return false end
+  if not missing then return nil, err end
+  for _, call in ipairs(missing) do
+    local is_shown, problem = true, nil
+    if call.record_id then is_shown, problem = record_of(question, call, learned) end
+    if problem then return nil, problem end
+    if not is_shown then return false end
   end
-  return missing and true, err
+  return true
 end
 
 -- Returns the answer of the records that agree. Waits for another open call until that call's own record must be
