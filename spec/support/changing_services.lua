@@ -134,11 +134,19 @@ function changes.batch(self, record, sent, entry, now)
   if sent >= self.cut then alter.amount(self, record, sent) end
 end
 
--- These show records as sent: ids of records begin again, requests do not arrive, or are executed and rejected.
+-- These show records as sent: ids of records begin again, requests do not arrive, or are executed and rejected; some
+-- answers, or all from a moment on, name no record.
 changes.renumber, changes.brownout, changes.incident = changes.plain, changes.plain, changes.plain
+changes.garbled, changes.orders = changes.plain, changes.plain
+
+--- Returns the id that the answer to a payment names.
+function Service:answered(entry)
+  if self.kind == "garbled" and entry.dice < 0.1 then return ("1234567890"):rep(4) end
+  return (self.kind == "orders" and entry.made >= self.switch and "order-" or "") .. entry.number
+end
 
 M.KINDS = { "plain", "approval", "insiders", "release", "twomembers", "blip", "canary", "centres", "archive", "settle",
-  "zone", "batch", "renumber", "brownout", "incident" }
+  "zone", "batch", "renumber", "brownout", "incident", "garbled", "orders" }
 
 local function amount_of(text) return tonumber(text) end
 

@@ -79,7 +79,7 @@ local function pay(world, params)
     world.lost = world.lost + 1
     return nil, LOST
   end
-  return answer(200, { [service.family.record_id] = entry.number })
+  return answer(200, { [service.family.record_id] = service:answered(entry) })
 end
 
 -- Answers a request for a list.

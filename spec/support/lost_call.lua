@@ -31,15 +31,15 @@ function M.record(id, of, at, fields)
   return copy_of(shown, fields or {})
 end
 
---- Asks for a lost call. `answered`: { params, when, record id }; `open`: { params, when, state }.
+--- Asks for a lost call. `answered`: { params, when, record id, operation or nil }; `open`: { params, when, state }.
 function M.ask(params, records, answered, more)
   more = more or {}
   local row = params.toAccount and operations.by_name["wallet.internal_transfer"]
     or params.asset and operations.by_name["wallet.transfer"] or M.ROW
   local known = own_calls.new()
   for i, call in ipairs(answered or {}) do
-    own_calls.note(known, row, { params = call[1], sent_at = M.NOW + call[2], recv_window = 5000, id = "k" .. i },
-      call[3])
+    own_calls.note(known, operations.by_name[call[4] or row.full_name],
+      { params = call[1], sent_at = M.NOW + call[2], recv_window = 5000, id = "k" .. i }, call[3])
   end
   for i, call in ipairs(more.open or {}) do
     local one = own_calls.note(known, row, { params = call[1], sent_at = M.NOW + call[2], recv_window = 5000,

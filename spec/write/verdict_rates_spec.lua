@@ -9,7 +9,8 @@ local changing_rates = require "changing_rates"
 local MOST = {
   plain = { 1, 0 }, approval = { 2, 1 }, insiders = { 14, 14 }, release = { 15, 15 }, twomembers = { 15, 15 },
   blip = { 9, 9 }, canary = { 8, 8 }, centres = { 16, 16 }, archive = { 4, 4 }, settle = { 6, 6 }, zone = { 18, 18 },
-  incident = { 2, 1 }, batch = { 11, 11 }, renumber = { 13, 13 }, brownout = { 4, 1 },
+  incident = { 2, 1 }, batch = { 11, 11 }, renumber = { 13, 13 }, brownout = { 4, 1 }, garbled = { 2, 2 },
+  orders = { 3, 3 },
 }
 
 describe("Payments at services that change", function()

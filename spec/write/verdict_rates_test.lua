@@ -9,6 +9,7 @@ local MOST = {
   plain = { 10, 5 }, approval = { 50, 45 }, insiders = { 370, 350 }, release = { 130, 125 }, twomembers = { 175, 170 },
   blip = { 65, 60 }, canary = { 65, 60 }, centres = { 350, 340 }, archive = { 155, 145 }, settle = { 185, 185 },
   zone = { 210, 205 }, batch = { 265, 260 }, renumber = { 210, 210 }, brownout = { 40, 10 }, incident = { 60, 50 },
+  garbled = { 30, 20 }, orders = { 60, 55 },
 }
 
 -- Two ways inside the service, of which no answered call took the second before: only a person knows.

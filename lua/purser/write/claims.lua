@@ -87,9 +87,9 @@ function Claims:open_calls(first, last, later)
   return others
 end
 
---- Returns executed calls of this operation whose records this list must contain; or nil and an error.
+--- Returns executed calls whose records this list must contain; or nil and an error.
 function Claims:made_calls(first, last)
-  local calls, err = ask(self, "made_calls", self.account, { [self.row.full_name] = true }, first, last)
+  local calls, err = ask(self, "made_calls", self.account, self.operations, first, last)
   if not calls then return nil, err end
   local found = {}
   for _, call in ipairs(calls) do
