@@ -350,8 +350,8 @@ end
 
 local FRESH_MS = 3600000 -- calls that were answered so long before must be shown, and until a record must be seen
 
--- Returns whether each call whose answer named a record is shown, if by another that agrees with it: otherwise others
--- may be missing, too; or nil and an error. Such a record stays nobody's.
+-- Returns whether each call whose answer named a record is shown, if by another record, which agrees with it and stays
+-- without an owner: otherwise others may be missing, too; or nil and an error.
 local function are_shown(question, learned)
   local first = math.max(question.intent.sent_at - FRESH_MS, question.seen.shown.first + question.before)
   local missing, err = missing_calls(question, first, question.deadline)
