@@ -16,6 +16,8 @@ function M.make(journal)
   function journal.begin(_, intent, ...)
     intent.id = assert(core.random_token(24))
     unwritten[intent.id] = { ... }
+    local payment = select(4, ...)
+    if payment then payment.sent_at = intent.sent_at end -- so a worker's next step can be wrong, and not raise
     return true
   end
 

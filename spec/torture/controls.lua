@@ -14,7 +14,7 @@ local LOOKS_INTO_NOTHING = { "purser.desk.payouts.stages", "was_looked_for and {
 -- the wait for those alone keeps every run right: it is taken out, too.
 M["an answer without a list is an empty list"] = {
   seed = 8,
-  changed = { { "purser.write.match", "if not is_shown then return true end", "" },
+  changed = { { "purser.write.match", "if not is_shown then return false end", "" },
     { "purser.client.call.unwrap",
       'return nil, "the answer shows no list"', "return {}" },
     { "purser.client.call.unwrap",
