@@ -31,8 +31,10 @@ function M.record(id, of, at, fields)
   return copy_of(shown, fields or {})
 end
 
---- Asks for a lost call. `answered`: { params, when, record id, operation or nil }; `open`: { params, when, state }.
-function M.ask(params, records, answered, more)
+--- Asks for a lost call. `answered`: { params, when, record id, operation or nil }; in `more` may be `open`, each
+--- { params, when, state }, a `window`, and `change(journal)`. Returns what reconciling does, the service, and how often
+--- it was read.
+function M.reconciled(params, records, answered, more)
   more = more or {}
   local row = params.toAccount and operations.by_name["wallet.internal_transfer"]
     or params.asset and operations.by_name["wallet.transfer"] or M.ROW
@@ -46,6 +48,7 @@ function M.ask(params, records, answered, more)
       id = "o" .. i })
     one.state, one.rejected = call[3], call[3] == "rejected" or nil
   end
+  if more.change then more.change(known) end
   local reads = 0
   local service = listing_service(function(of, asked)
     reads = reads + 1
@@ -53,8 +56,15 @@ function M.ask(params, records, answered, more)
     if (asked.page or 1) > 1 then shown = {} end
     return of.result.page and { data = shown, totalRecords = #shown } or shown
   end, { journal = known, now = M.NOW + 100 })
-  local answer = assert(reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = M.NOW,
-    recv_window = 5000, id = "lost" }, nil, more.window))
+  local answer, err = reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = M.NOW,
+    recv_window = 5000, id = "lost" }, nil, more.window)
+  return answer, err, service, reads
+end
+
+--- The same. Returns the word with that of its reason, the answer, the service, and how often it was read.
+function M.ask(...)
+  local answer, err, service, reads = M.reconciled(...)
+  assert(answer, err)
   local why = answer.reason and " " .. (answer.reason:match "^%l[%l ]*" or "") or ""
   return answer.outcome .. why, answer, service, reads
 end

@@ -63,6 +63,37 @@ it("a lost call has a rival in an equal call of which a person said without a re
   assert.equal("not_done", (ask(PAY, {}, {}, made)))
 end)
 
+it("a lost call is an error wherever its journal cannot be read, and gets no word", function()
+  local renamed, other = record("w8", small[1], -MINUTE + 400), { { PAY, 1000, "unknown" } }
+  local cases = {
+    { { renamed, late_shown }, { small, late } },
+    { { renamed, record("w1", PAY, 90), late_shown }, { small, late }, other },
+    { { renamed, record("w1", PAY, 90), record("w2", PAY, 1090) }, { small, { PAY, 500, "w1" } }, other },
+  }
+  for _, case in ipairs(cases) do
+    local asked, fails_at = 0, 0
+    local function change(journal)
+      asked = 0
+      for _, name in ipairs { "owners", "open_calls", "made_calls" } do
+        local ask_journal = journal[name]
+        journal[name] = function(...)
+          asked = asked + 1
+          if asked == fails_at then return nil, "disk I/O error" end
+          return ask_journal(...)
+        end
+      end
+    end
+    assert.truthy(lost.reconciled(PAY, case[1], case[2], { open = case[3], change = change }))
+    for i = 1, asked do
+      fails_at = i
+      local answer, err = lost.reconciled(PAY, case[1], case[2], { open = case[3], change = change })
+      assert.is_nil(answer)
+      assert.equal("journal", err.phase)
+    end
+    assert.is_true(asked > 3)
+  end
+end)
+
 describe("a person's word without a record", function()
   before_each(function() at.begin { balance = "100" } end)
   after_each(at.finish)

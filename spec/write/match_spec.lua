@@ -133,6 +133,10 @@ describe("a lost withdrawal whose id the history does not show", function()
         local shown = record("w1", params, 400, { fromAccountType = params.fromAccountType })
         assert.equal(expected, (ask(params, { shown }, {}, { open = open })))
       end
+      -- nor where there are as many records as calls: one may be the other's, less the fee
+      local open, two = { { with(PAY, { amount = "21" }), 1000, "unknown" } }, { record("w1", PAY, 400) }
+      two[2] = record("w2", PAY, 900)
+      assert.equal("undecided similar", (ask(PAY, two, {}, { open = open })))
     end)
 
   it("is compared with the records of nobody, however many are of calls that were answered", function()
