@@ -32,8 +32,8 @@ function M.record(id, of, at, fields)
 end
 
 --- Asks for a lost call. `answered`: { params, when, record id, operation or nil }; in `more` may be `open`, each
---- { params, when, state }, a `window`, and `change(journal)`. Returns what reconciling does, the service, and how often
---- it was read.
+--- { params, when, state }, a `window`, and `change(journal)`. Returns what reconciling does, the service, and how
+--- often it was read.
 function M.reconciled(params, records, answered, more)
   more = more or {}
   local row = params.toAccount and operations.by_name["wallet.internal_transfer"]
@@ -56,8 +56,8 @@ function M.reconciled(params, records, answered, more)
     if (asked.page or 1) > 1 then shown = {} end
     return of.result.page and { data = shown, totalRecords = #shown } or shown
   end, { journal = known, now = M.NOW + 100 })
-  local answer, err = reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = M.NOW,
-    recv_window = 5000, id = "lost" }, nil, more.window)
+  local intent = { operation = row.full_name, params = params, sent_at = M.NOW, recv_window = 5000, id = "lost" }
+  local answer, err = reconcile.reconcile(service, intent, nil, more.window)
   return answer, err, service, reads
 end
 

@@ -56,6 +56,24 @@ it("a lost call has a rival in an answered call whose id no record has, until ea
   end
 end)
 
+it("a lost call is not done where equal calls and records are as many, and one call cannot have made its own", function()
+  for sent, expected in pairs { [3000] = "done", [20000] = "undecided similar" } do
+    local others = { open = { { PAY, sent, "undecided" } } }
+    assert.equal(expected, (ask(PAY, { record("w1", PAY, 90), record("w2", PAY, 600) }, {}, others)))
+  end
+end)
+
+it("a lost call waits while an open call may still be answered with the record that differs", function()
+  local shown, paused = { record("w1", with(PAY, { amount = "19" }), 400) }, {}
+  for _, state in ipairs { "unknown", "undecided" } do
+    local others = { open = { { with(PAY, { amount = "19" }), 10000, state } } }
+    local word, _, service = ask(PAY, shown, {}, others)
+    assert.equal("undecided similar", word)
+    paused[state] = service.paused
+  end
+  assert.is_true(paused.unknown > 10000 + 5000 and paused.undecided < 10000)
+end)
+
 it("a lost call has a rival in an equal call of which a person said without a record that it was made", function()
   local made = { open = { { PAY, 1000, "done" } } }
   assert.equal("undecided rival", (ask(PAY, { record("w1", PAY, 900) }, {}, made)))
