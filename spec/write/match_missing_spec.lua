@@ -56,7 +56,7 @@ it("a lost call has a rival in an answered call whose id no record has, until ea
   end
 end)
 
-it("a lost call is not done where equal calls and records are as many, and one call cannot have made its own", function()
+it("a lost call is not done where equal calls and records are as many, and one call cannot have made one", function()
   for sent, expected in pairs { [3000] = "done", [20000] = "undecided similar" } do
     local others = { open = { { PAY, sent, "undecided" } } }
     assert.equal(expected, (ask(PAY, { record("w1", PAY, 90), record("w2", PAY, 600) }, {}, others)))
