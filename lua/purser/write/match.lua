@@ -120,7 +120,7 @@ local function learn(question)
     local list = owner and learned.of[owner.id] or not owner and learned.free or {}
     list[#list + 1] = record
     if owner then learned.of[owner.id] = list end
-    -- one that was taken by its content shows nothing
+    -- a record that was taken by its content shows nothing
     if owner and (owner.answered or intents.shows_id(owner, record)) then
       owned[#owned + 1] = { record, subject_of(question, owner, record), owner.answered }
     elseif not owner and type(record[time]) == "number" then
@@ -239,9 +239,8 @@ local function unexplained(question, subject, open, seen, records)
   return left
 end
 
--- Returns the calls sent between two times that were made, and whose records are not shown: the answer named one that
--- no record has, as a garbled answer or for a record that is late, or a person's word named none; or nil and an error.
--- A list that is no history loses what is deleted.
+-- Returns the calls sent between two times that were made, and whose records are not shown: an answer was garbled, a
+-- record is late, or a person named no record; or nil and an error. A list that is no history loses what is deleted.
 local function missing_calls(question, first, last)
   if question.window.is_planned or not reading.is_history(question.reconcile) then return {} end
   local made, err = question.claims:made_calls(first, last)
@@ -256,14 +255,8 @@ local function missing_calls(question, first, last)
   return missing
 end
 
----@class purser.match.Group  open calls that cannot be told apart, and the records that agree with one of them
----@field calls purser.write.Subject[]  the question's among them
----@field records table[]
----@field is_contested boolean  another open call, which is not alike, may have made one of the records
----@field ends integer|nil      until then answers of the calls may come
-
--- Returns the calls that may have made records between two times, and are open, or whose records are missing, but for
--- one; or nil and an error.
+-- Returns the other calls that may have made records between two times: open calls, and calls with missing records; or
+-- nil and an error.
 local function calls_without_record(question, call, first, last)
   local list, err = question.claims:open_calls(first, last, question.later)
   if not list then return nil, err end
@@ -276,6 +269,12 @@ local function calls_without_record(question, call, first, last)
   if call ~= question.intent then list[#list + 1] = question.intent end
   return list
 end
+
+---@class purser.match.Group  calls that cannot be told apart, and the records that agree with one of them
+---@field calls purser.write.Subject[]  the question's among them
+---@field records table[]
+---@field is_contested boolean  a further call, which is not alike, may have made one of the records
+---@field ends integer|nil      until then answers of the calls may come
 
 -- Adds the other calls that may have made the records of a group. Returns the group; or nil and an error.
 local function add_rivals(question, subject, group, seen)
@@ -339,7 +338,8 @@ local function dealt(group, subject)
   return own
 end
 
--- Returns the record of a call as if the call were open, nil where none is shown to be its; or nil and an error.
+-- Returns the record of a call as if the call were open, nil where no record is shown to be the call's; or nil and an
+-- error.
 local function record_of(question, call, learned)
   local subject = verdict.tell(subject_of(question, call), learned.seen)
   local fit, err = fitting(question, subject, learned)
